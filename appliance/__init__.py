@@ -1,0 +1,1 @@
+"""The product: from corpus files to proven answers."""

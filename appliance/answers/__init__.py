@@ -1,0 +1,1 @@
+"""Pure functions from passages and drafts to proven answers."""

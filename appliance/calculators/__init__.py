@@ -1,0 +1,1 @@
+"""Pure calculators over fee tables and formulas."""

@@ -1,0 +1,1 @@
+"""Pure functions from corpus files to sections and chunks."""

@@ -1,0 +1,331 @@
+"""The records of PermitBox: what the law text is made of, and what an answer is.
+
+Plain, frozen, keyword-only.  Nothing here knows a database, a model or a page.
+
+One coordinate system: a `Span` is a half-open range of Unicode **code points**
+into `Document.body`, which is never edited after the gate.  Whatever is shown as
+a citation is such a span of stored text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import StrEnum
+from hashlib import sha256
+from typing import Literal, NewType
+
+CityId = NewType("CityId", str)  # "new-york-ny"
+DocumentId = NewType("DocumentId", int)  # a stored version of a document
+SectionId = NewType("SectionId", int)  # a section of one stored version
+ChunkId = NewType("ChunkId", int)
+Digest = NewType("Digest", str)  # sha256, lower-case hex
+
+_CITY = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+
+
+def parse_city_id(text: str) -> CityId:
+    """Parse a city id ("san-mateo-ca"): lower-case words joined by hyphens, at most 80 characters.
+
+    Raises ValueError with a sentence that says what an id looks like.
+    """
+    slug = text.strip().lower()
+    if len(slug) > 80 or not _CITY.fullmatch(slug):
+        raise ValueError(f"{text[:80]!r} is not a city id; one looks like 'new-york-ny'")
+    return CityId(slug)
+
+
+def digest_of(text: str) -> Digest:
+    """Return the sha256 of the text's UTF-8 form, as 64 hex digits."""
+    return Digest(sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Span:
+    """A half-open range of code points: 0 <= start <= end."""
+
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end:
+            raise ValueError(f"not a span: [{self.start}, {self.end})")
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def of(self, text: str) -> str:
+        """Return the part of `text` that this span covers."""
+        return text[self.start : self.end]
+
+    def shifted(self, by: int) -> Span:
+        """Return the same span, counted from another origin."""
+        return Span(start=self.start + by, end=self.end + by)
+
+    def within(self, other: Span) -> bool:
+        """Tell whether every code point of this span lies in `other`."""
+        return other.start <= self.start and self.end <= other.end
+
+
+class Standing(StrEnum):
+    """Whether a section still says anything."""
+
+    IN_FORCE = "in_force"
+    REPEALED = "repealed"
+    EXPIRED = "expired"
+    RESERVED = "reserved"
+    OMITTED = "omitted"
+    TRANSFERRED = "transferred"
+
+
+class ChunkKind(StrEnum):
+    """What sort of text a chunk holds."""
+
+    PROSE = "prose"
+    TABLE = "table"
+    DEFINITION = "definition"
+
+
+# ------------------------------------------------------------------ law text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a document came from."""
+
+    url: str | None
+    fetched_at: datetime | None
+    publisher: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class City:
+    """A place with a code of its own."""
+
+    id: CityId
+    name: str
+    office: str | None = None  # whom to ask when the code has no answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One immutable version of a text, as a corpus file gives it."""
+
+    city: CityId
+    external_id: str  # stable across versions, unique in the city
+    kind: str  # code | ordinance | fee_schedule | guide | page
+    title: str
+    source: Source
+    body: str
+    effective_from: date | None = None  # None: the source does not say
+    effective_until: date | None = None
+
+    @property
+    def digest(self) -> Digest:
+        """Return the digest of the body: the version's name."""
+        return digest_of(self.body)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One entry of the registry: a numbered (or titled) stretch of a document."""
+
+    external_id: str  # the corpus record's id, or city/number
+    citation: str  # as the code itself writes it: "NYC Admin. Code § 28-105.9"
+    number: str | None  # "28-105.9"; None for an untitled preamble
+    heading: str
+    path: tuple[str, ...]  # outermost first, without the section itself
+    span: Span  # the section's own text in the body, without its sub-sections
+    parent: int | None = None  # position of the parent in the same document's list
+    standing: Standing = Standing.IN_FORCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A stretch of one section that is searched as a whole; `text == body[span]`."""
+
+    section: int  # position of the section in its document's list
+    ordinal: int  # position of the chunk in its section
+    span: Span  # in the document's body
+    text: str
+    kind: ChunkKind
+    tokens: int  # of the embedding input, special tokens included
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """A document that passed the gate, with its structure."""
+
+    document: Document
+    sections: tuple[Section, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """A record that the gate turned away, and why; it is reported, never half-used."""
+
+    where: str  # file and line
+    reasons: tuple[str, ...]
+
+
+# ------------------------------------------------------------------ search
+
+
+Leg = Literal["dense", "lexical", "named"]
+LEGS: tuple[Leg, ...] = ("dense", "lexical", "named")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A question to one city's code, as of one day."""
+
+    text: str
+    city: CityId
+    as_of: date
+    named: tuple[str, ...] = ()  # normalised section numbers that the question names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One chunk found by one leg; scores of different legs cannot be compared."""
+
+    chunk: ChunkId
+    section: SectionId
+    leg: Leg
+    rank: int  # from 1
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSection:
+    """A section as it stands in the registry, with its text."""
+
+    id: SectionId
+    city: CityId
+    external_id: str
+    citation: str
+    number: str | None
+    heading: str
+    path: tuple[str, ...]
+    standing: Standing
+    version: Digest  # of the document's body
+    effective_from: date | None
+    effective_until: date | None
+    text: str  # the section's own text; citations and hits count from its start
+    url: str | None = None
+
+    def in_force(self, day: date) -> bool:
+        """Tell whether this version applied on `day` (an unknown bound is open)."""
+        return (
+            self.standing is Standing.IN_FORCE
+            and (self.effective_from is None or self.effective_from <= day)
+            and (self.effective_until is None or day < self.effective_until)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A chunk that goes before the model or the reader, with its section."""
+
+    label: str  # "1", "2", …: how a draft refers to it
+    section: StoredSection
+    span: Span  # the chunk in the section's text
+    score: float
+    legs: tuple[Leg, ...]
+    kind: ChunkKind = ChunkKind.PROSE
+
+    @property
+    def text(self) -> str:
+        """Return the chunk's text, cut from the section."""
+        return self.span.of(self.section.text)
+
+
+# ------------------------------------------------------------------ answers
+
+
+class Verdict(StrEnum):
+    """What code found out about one claimed citation."""
+
+    PROVEN = "proven"
+    PHANTOM = "phantom"  # the city's registry has no such section
+    REPEALED = "repealed"  # it exists, but is not in force on the date
+    MISQUOTED = "misquoted"  # it exists, but does not say that
+    WRONG_CITY = "wrong_city"  # another city's code says it
+    UNSUPPORTED = "unsupported"  # it exists, and nothing exact was claimed of it
+    UNRETRIEVED = "unretrieved"  # it was not among the passages that the draft was given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """An exact quote of a section that is in force; only `answers.citations` builds one."""
+
+    section: StoredSection
+    span: Span  # in the section's text
+    quote: str
+    legs: tuple[Leg, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.span.of(self.section.text) != self.quote:
+            raise ValueError("a citation's quote must be the text at its span")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """The model's words: untrusted text that cites passage labels."""
+
+    text: str
+    model: str
+
+
+class Reason(StrEnum):
+    """Why the box did not answer."""
+
+    OUT_OF_SCOPE = "out_of_scope"
+    OTHER_CITY = "other_city"
+    NOT_FOUND = "not_found"
+    NOT_IN_FORCE = "not_in_force"
+    NO_SUCH_SECTION = "no_such_section"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """What was looked through: shown when the box abstains."""
+
+    chunks: int
+    legs: tuple[Leg, ...]
+    terms: tuple[str, ...]
+    nearest: tuple[Passage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What is shown: text in which every citation is proven."""
+
+    outcome: Literal["answer", "quotes"]
+    text: str
+    citations: tuple[Citation, ...]
+    phantoms: tuple[str, ...] = ()  # section or table numbers in the draft that do not exist
+    unsupported_numbers: tuple[str, ...] = ()
+    draft: Draft | None = None  # what the model wrote, folded away where it does not lead
+    note: str | None = None  # one sentence on what is limited, e.g. "demo model"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abstention:
+    """A refusal to answer, with its reason and whom to ask."""
+
+    reason: Reason
+    text: str
+    searched: Searched
+    office: str | None = None
+
+
+Outcome = Answer | Abstention
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timings:
+    """How long the steps of one answer took, in milliseconds."""
+
+    steps: dict[str, float] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""Supervision of the model server: its environment and its process."""

@@ -1,0 +1,1 @@
+"""PostgreSQL: the embedded supervisor, migrations and queries."""

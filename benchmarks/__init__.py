@@ -1,0 +1,1 @@
+"""How fast, how big, what does it cost?"""

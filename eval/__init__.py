@@ -1,0 +1,1 @@
+"""Is it right?  Cases, scores, floors."""

@@ -1,0 +1,1 @@
+"""Which models a box of each hardware profile runs, and whether they fit."""

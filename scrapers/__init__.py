@@ -1,0 +1,1 @@
+"""From a site to corpus files; nothing above this floor is imported."""
