@@ -1,0 +1,230 @@
+"""Corpus files to documents and sections: Markdown with front matter, and JSON records.
+
+Pure: the caller reads the bytes.  Every record comes out as Accepted or Rejected,
+in the file's order; nothing is dropped in silence and no body is ever edited.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from appliance.corpus.frontmatter import (
+    FieldError,
+    Fields,
+    optional_date,
+    optional_moment,
+    optional_text,
+    required_text,
+    split_front_matter,
+    text_list,
+)
+from appliance.corpus.gate import objections
+from appliance.corpus.references import parse_citation
+from appliance.corpus.sections import number_in_heading, parse_markdown
+from appliance.corpus.standing import standing_of
+from appliance.domain import (
+    Accepted,
+    City,
+    CityId,
+    Document,
+    Rejected,
+    Section,
+    Source,
+    Span,
+    digest_of,
+    parse_city_id,
+)
+
+KINDS = ("code", "ordinance", "fee_schedule", "guide", "page")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """One accepted record together with what it says about its city."""
+
+    city: City
+    accepted: Accepted
+
+
+def read_records(text: str, *, name: str, city: CityId | None = None) -> Iterator[Read | Rejected]:
+    """Yield each record of a JSON-lines file.  `city` overrides the records' own."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{name}:{number}"
+        try:
+            fields = json.loads(line)
+            if not isinstance(fields, dict):
+                raise FieldError("the line is not a JSON object")
+            yield _record(fields, city, where)
+        except json.JSONDecodeError as error:
+            yield Rejected(where=where, reasons=(f"not valid JSON: {error.msg}",))
+        except FieldError as error:
+            yield Rejected(where=where, reasons=(str(error),))
+
+
+def read_markdown(text: str, *, name: str, city: CityId | None = None) -> Read | Rejected:
+    """Return the one document of a Markdown file with front matter."""
+    try:
+        fields, body = split_front_matter(text)
+        place = _city(fields, city, key="city")
+        title = required_text(fields, "title")
+        declared = optional_text(fields, "content_sha256")
+        if declared and declared != digest_of(body):
+            raise FieldError("content_sha256 is not the digest of the body: the file was changed")
+        document = Document(
+            city=place.id,
+            external_id=optional_text(fields, "id") or f"{place.id}:{_stem(name)}",
+            kind=_kind(fields),
+            title=title,
+            source=_source(fields, url="source_url", moment="fetched_at"),
+            body=body,
+            effective_from=optional_date(fields, "effective_from"),
+            effective_until=optional_date(fields, "effective_until"),
+        )
+    except FieldError as error:
+        return Rejected(where=name, reasons=(str(error),))
+    if reasons := objections(body):
+        return Rejected(where=name, reasons=reasons)
+    sections = parse_markdown(
+        body, city=place.id, document_id=document.external_id, title=title
+    )
+    return Read(city=place, accepted=Accepted(document=document, sections=sections))
+
+
+def _stem(name: str) -> str:
+    return name.rsplit("/", 1)[-1].removesuffix(".md")
+
+
+def _city(fields: Fields, override: CityId | None, *, key: str) -> City:
+    if override is None:
+        try:
+            id_ = parse_city_id(required_text(fields, key))
+        except ValueError as error:
+            raise FieldError(f"field '{key}': {error}") from None
+    else:
+        id_ = override
+    name = optional_text(fields, f"{key}_name") or _city_name(id_)
+    return City(id=id_, name=name, office=optional_text(fields, "office"))
+
+
+def _city_name(id_: CityId) -> str:
+    """Return "San Mateo, CA" for "san-mateo-ca"."""
+    *words, state = id_.split("-")
+    if not words or len(state) != 2:
+        return id_.replace("-", " ").title()
+    return f"{' '.join(words).title()}, {state.upper()}"
+
+
+def _kind(fields: Fields) -> str:
+    kind = optional_text(fields, "doc_type") or "code"
+    if kind not in KINDS:
+        raise FieldError(f"field 'doc_type' must be one of {', '.join(KINDS)}, not {kind!r}")
+    return kind
+
+
+def _source(fields: Fields, *, url: str, moment: str) -> Source:
+    return Source(
+        url=optional_text(fields, url),
+        fetched_at=optional_moment(fields, moment),
+        publisher=optional_text(fields, "publisher"),
+    )
+
+
+# ------------------------------------------------------------------ JSON records
+
+
+def _record(fields: Fields, city: CityId | None, where: str) -> Read | Rejected:
+    """Read one JSON record: a section of a code, a whole document, or an enacted law."""
+    if "LocalLaw" in fields:
+        fields = _law_fields(fields)
+    elif "body" in fields:
+        return _whole_document(fields, city, where)
+    return _section_record(fields, city, where)
+
+
+def _section_record(fields: Fields, city: CityId | None, where: str) -> Read | Rejected:
+    place = _city(fields, city, key="jurisdiction")
+    body = fields.get("text")
+    if not isinstance(body, str):
+        raise FieldError("field 'text' is missing or not text")
+    external_id = required_text(fields, "id")
+    if reasons := objections(body, stub_allowed=True):
+        return Rejected(where=f"{where} ({external_id[:80]})", reasons=reasons)
+    citation = required_text(fields, "citation")
+    heading = optional_text(fields, "heading") or citation
+    path = text_list(fields, "path")
+    document = Document(
+        city=place.id,
+        external_id=external_id,
+        kind=_kind(fields),
+        title=heading,
+        source=_source(fields, url="url", moment="retrieved_at"),
+        body=body,
+        effective_from=optional_date(fields, "effective_date"),
+        effective_until=optional_date(fields, "effective_until"),
+    )
+    section = Section(
+        external_id=external_id,
+        citation=citation,
+        number=_number(citation, heading),
+        heading=heading,
+        path=path,
+        span=Span(start=0, end=len(body)),
+        standing=standing_of(heading, body, optional_text(fields, "status")),
+    )
+    return Read(city=place, accepted=Accepted(document=document, sections=(section,)))
+
+
+def _number(citation: str, heading: str) -> str | None:
+    cited = parse_citation(citation)
+    if cited.number:
+        return cited.number if cited.kind == "section" else f"{cited.kind} {cited.number}"
+    return number_in_heading(heading)[0]
+
+
+def _whole_document(fields: Fields, city: CityId | None, where: str) -> Read | Rejected:
+    """Read a JSON record that holds what a Markdown file holds, its text in 'body'."""
+    front = {k: v for k, v in fields.items() if k != "body"}
+    body = fields["body"]
+    if not isinstance(body, str):
+        raise FieldError("field 'body' must be text")
+    place = _city(front, city, key="city")
+    title = required_text(front, "title")
+    if reasons := objections(body):
+        return Rejected(where=where, reasons=reasons)
+    document = Document(
+        city=place.id,
+        external_id=optional_text(front, "id") or f"{place.id}:{_slug(title)}",
+        kind=_kind(front),
+        title=title,
+        source=_source(front, url="source_url", moment="fetched_at"),
+        body=body,
+        effective_from=optional_date(front, "effective_from"),
+        effective_until=optional_date(front, "effective_until"),
+    )
+    sections = parse_markdown(body, city=place.id, document_id=document.external_id, title=title)
+    return Read(city=place, accepted=Accepted(document=document, sections=sections))
+
+
+def _slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.casefold()).strip("-")[:80]
+
+
+def _law_fields(fields: Fields) -> Fields:
+    """Return an enacted law of a Legistar mirror in the form of a section record."""
+    law = required_text(fields, "LocalLaw")
+    year, _, number = law.partition("/")
+    return {
+        "jurisdiction": fields.get("jurisdiction") or "new-york-ny",
+        "id": str(required_text(fields, "ID")),
+        "citation": f"Local Law {number.lstrip('0')} of {year}",
+        "heading": optional_text(fields, "Name") or required_text(fields, "Title"),
+        "path": ["Local Laws", year],
+        "text": fields.get("Text"),
+        "doc_type": "ordinance",
+        "effective_date": fields.get("EnactmentDate") or fields.get("PassedDate"),
+    }
