@@ -7,6 +7,7 @@ Flows take these as arguments; `wiring` knows the concrete classes and
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, Protocol
@@ -15,10 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appliance.domain import (
+    Chunk,
     ChunkId,
+    ChunkKind,
     City,
     CityId,
+    Document,
     Hit,
+    Section,
     SectionId,
     Span,
     StoredSection,
@@ -109,6 +114,16 @@ class Coverage:
         return f"words only; meaning {100 * self.encoded // self.chunks} % encoded"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundChunk:
+    """A chunk with the section that it is a part of."""
+
+    id: ChunkId
+    section: StoredSection
+    span: Span  # in the section's text
+    kind: ChunkKind
+
+
 class Searcher(Protocol):
     """Reading the store: legs, registry, coverage."""
 
@@ -126,18 +141,30 @@ class Searcher(Protocol):
         self, city: CityId, numbers: Sequence[str], k: int, as_of: date
     ) -> Sequence[Hit]: ...
 
-    async def chunks(
-        self, ids: Sequence[ChunkId]
-    ) -> Sequence[tuple[ChunkId, StoredSection, Span]]:
-        """Return the section and the span in its text for each id, in the order given."""
+    async def frequencies(self, city: CityId, places: Sequence[int]) -> dict[int, int]:
+        """Return in how many chunks of the city each term's place occurs (absent: nowhere)."""
+        ...
+
+    async def chunks(self, ids: Sequence[ChunkId]) -> Sequence[FoundChunk]:
+        """Return the chunks with their sections, in the order of `ids`."""
         ...
 
     async def section(self, id: SectionId) -> StoredSection:
         """Raises NoSuchSection."""
         ...
 
-    async def by_number(self, city: CityId | None, numbers: Sequence[str]) -> Sequence[StoredSection]:
+    async def by_number(
+        self,
+        city: CityId | None,
+        numbers: Sequence[str],
+        kinds: Sequence[str] = ("section", "whole"),
+        limit: int = 200,
+    ) -> Sequence[StoredSection]:
         """Return every current or past section with one of the normalised numbers."""
+        ...
+
+    async def known_labels(self, city: CityId, numbers: Sequence[str]) -> set[tuple[str, str]]:
+        """Return which (kind, number) of the numbers exist in the city."""
         ...
 
 
@@ -157,3 +184,97 @@ class Store(Searcher, Protocol):
     """The whole store, as the composition root opens it."""
 
     async def keep(self, record: AnswerRecord) -> None: ...
+
+
+# ------------------------------------------------------------------ loading
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A name under which a section can be looked up."""
+
+    section: int  # position in the document
+    kind: str  # section | table | chapter | … | whole
+    number: str  # normalised
+    weight: int  # 0: its own number; higher: less its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadDocument:
+    """A document with all that is stored of it."""
+
+    city: City
+    document: Document
+    version: str  # digest of body, structure and dates
+    sections: tuple[Section, ...]
+    crumbs: tuple[str, ...]  # parallel to `sections`
+    labels: tuple[Label, ...]
+    chunks: tuple[tuple[Chunk, bytes], ...]  # with the sha256 of the embedding input
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadResult:
+    """How many rows a file brought."""
+
+    documents: int
+    sections: int
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaleCity:
+    """A city whose vectors are behind its rows."""
+
+    id: int
+    slug: str
+    unencoded: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodeTask:
+    """One distinct embedding input."""
+
+    input: bytes
+    crumb: str
+    text: str
+
+
+class Loader(Protocol):
+    """Writing the store; each method is one transaction."""
+
+    def exclusive(self) -> AbstractAsyncContextManager[None]:
+        """Hold the right to ingest.  Raises IngestRunning."""
+        ...
+
+    async def file_known(self, path: str, city: str, digest: str, pipeline: str) -> bool: ...
+
+    async def versions(
+        self, city: City, external_ids: Sequence[str]
+    ) -> dict[str, tuple[str, str]]: ...
+
+    async def load_file(
+        self,
+        *,
+        path: str,
+        city_override: str,
+        digest: str,
+        pipeline: str,
+        documents: Sequence[LoadDocument],
+        unchanged: Sequence[tuple[City, str]],
+        rejected: int,
+        today: date,
+    ) -> LoadResult: ...
+
+    async def stale_cities(self) -> Sequence[StaleCity]: ...
+
+    async def next_unencoded(self, city: int, limit: int) -> Sequence[EncodeTask]: ...
+
+    async def keep_vectors(self, tasks: Sequence[EncodeTask], vectors: Vectors) -> None: ...
+
+    async def note_progress(self, city: int) -> None: ...
+
+    async def build_dense(self, city: int) -> None: ...
+
+    async def job(self, kind: str, total: int) -> int: ...
+
+    async def report(self, job: int, done: int, rate: float, *, state: str = "running") -> None: ...

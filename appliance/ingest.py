@@ -1,0 +1,353 @@
+"""Corpus files into the store: read, gate, cut, store, weigh, encode.
+
+The flow asks the store what is left to do and does it piece by piece, so that a
+run that was killed goes on where it was and a run over unchanged files does
+nothing.  A city can be searched by words as soon as a file of it is stored; its
+dense leg joins when all its chunks have vectors.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+
+import anyio.to_thread
+import zstandard
+
+from appliance.corpus.chunks import chunk_section, embedding_input, fitted_breadcrumb
+from appliance.corpus.labels import labels_of
+from appliance.corpus.records import Read, read_markdown, read_records
+from appliance.domain import CityId, Document, Rejected, Section, digest_of
+from appliance.errors import UnreadableFile
+from appliance.ports import Encoder, LoadDocument, Loader, Tokenizer
+
+# Changes of parser, chunker, breadcrumb or labels that alter what is stored raise this number:
+# files are then read anew, and only chunks whose embedding input changed are encoded again.
+PIPELINE = "1"
+
+_SUFFIXES = (".md", ".jsonl", ".jsonl.zst", ".md.zst")
+# Folders of a corpus that hold other things than law text say so by these names.
+_NOT_LAW = ("SOURCE.md", "README.md")
+# A file beyond this would not fit into memory with its chunks on the smallest box.
+_LARGEST = 1_000_000_000
+
+BATCH = 64  # texts per call of the encoder; also how much a kill can lose
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """Where a run stands, for whoever shows it."""
+
+    stage: str  # reading | encoding
+    what: str  # the file or the city at work
+    done: int
+    total: int
+    unit: str  # bytes | chunks
+    rate: float  # units a second since the stage began
+    eta: float | None  # seconds
+
+
+@dataclass(slots=True, kw_only=True)
+class Summary:
+    """What a run did."""
+
+    documents: int = 0
+    sections: int = 0
+    chunks: int = 0
+    encoded: int = 0
+    unchanged: int = 0
+    seconds: float = 0.0
+    encode_seconds: float = 0.0
+    rejected: list[Rejected] = field(default_factory=list)
+    unreadable: list[UnreadableFile] = field(default_factory=list)
+
+
+Tell = Callable[[Progress], None]
+
+
+async def ingest(
+    loader: Loader,
+    encoder: Encoder,
+    paths: Sequence[Path],
+    *,
+    city: CityId | None,
+    today: date,
+    tell: Tell,
+) -> Summary:
+    """Bring the corpus files under `paths` into the store.
+
+    Unreadable files and rejected records are named in the summary; the others go
+    on.  Raises IngestRunning if another ingest works on the same store.
+    """
+    summary = Summary()
+    began = time.monotonic()
+    files = corpus_files(paths, summary.unreadable)
+    async with loader.exclusive():
+        await _read_files(loader, encoder.tokenizer, files, city, today, tell, summary)
+        await encode_all(loader, encoder, tell, summary)
+    summary.seconds = time.monotonic() - began
+    return summary
+
+
+# ------------------------------------------------------------------ reading
+
+
+def corpus_files(paths: Iterable[Path], unreadable: list[UnreadableFile]) -> list[Path]:
+    """Return the corpus files among `paths` and below the folders among them, sorted per folder."""
+    files: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(p for p in path.rglob("*") if p.is_file() and is_corpus_file(p))
+            if not inside:
+                unreadable.append(
+                    UnreadableFile(str(path), f"holds no corpus file ({', '.join(_SUFFIXES)})")
+                )
+            files += inside
+        elif path.is_file():
+            files.append(path)
+        else:
+            unreadable.append(UnreadableFile(str(path), "there is no such file or folder"))
+    return list(dict.fromkeys(p.resolve() for p in files))
+
+
+def is_corpus_file(path: Path) -> bool:
+    """Tell whether a file in a corpus folder is law text by its name."""
+    return path.name.endswith(_SUFFIXES) and path.name not in _NOT_LAW
+
+
+async def _read_files(
+    loader: Loader,
+    tokenizer: Tokenizer,
+    files: Sequence[Path],
+    city: CityId | None,
+    today: date,
+    tell: Tell,
+    summary: Summary,
+) -> None:
+    clock = _Clock("reading", "bytes", sum(f.stat().st_size for f in files), tell)
+    for path in files:
+        try:
+            await _read_file(loader, tokenizer, path, city, today, summary)
+        except UnreadableFile as error:
+            summary.unreadable.append(error)
+        clock.add(path.stat().st_size if path.exists() else 0, path.name)
+
+
+async def _read_file(
+    loader: Loader,
+    tokenizer: Tokenizer,
+    path: Path,
+    city: CityId | None,
+    today: date,
+    summary: Summary,
+) -> None:
+    raw = await anyio.to_thread.run_sync(read_bytes, path)
+    digest = sha256(raw).hexdigest()
+    if await loader.file_known(str(path), city or "", digest, PIPELINE):
+        summary.unchanged += 1
+        return
+    text = decode(raw, path)
+    reads, rejected = await anyio.to_thread.run_sync(_parse, text, path, city)
+    summary.rejected += rejected
+    fresh, unchanged = await _split_unchanged(loader, reads)
+    documents = await anyio.to_thread.run_sync(_prepare_all, fresh, tokenizer)
+    result = await loader.load_file(
+        path=str(path),
+        city_override=city or "",
+        digest=digest,
+        pipeline=PIPELINE,
+        documents=documents,
+        unchanged=[(r.city, r.accepted.document.external_id) for r in unchanged],
+        rejected=len(rejected),
+        today=today,
+    )
+    summary.documents += result.documents
+    summary.sections += result.sections
+    summary.chunks += result.chunks
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the (decompressed) bytes of a corpus file.  Raises UnreadableFile."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise UnreadableFile(str(path), "is larger than 1 GB; split it by city")
+        if path.name.endswith(".zst"):
+            return _unpack(path)
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableFile(str(path), error.strerror or str(error)) from error
+
+
+def _unpack(path: Path) -> bytes:
+    try:
+        with path.open("rb") as packed, zstandard.ZstdDecompressor().stream_reader(packed) as stream:
+            raw = io.BufferedReader(stream).read(_LARGEST + 1)  # type: ignore[type-var]
+    except zstandard.ZstdError as error:
+        raise UnreadableFile(str(path), f"is not a whole zstandard file ({error})") from error
+    if len(raw) > _LARGEST:
+        raise UnreadableFile(str(path), "unpacks to more than 1 GB; split it by city")
+    return raw
+
+
+def decode(raw: bytes, path: Path) -> str:
+    """Return the text of a corpus file, which must be UTF-8.  Raises UnreadableFile."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(
+            str(path), f"is not UTF-8 text (byte {error.start:,}); convert it first"
+        ) from error
+
+
+def _parse(text: str, path: Path, city: CityId | None) -> tuple[list[Read], list[Rejected]]:
+    if ".jsonl" in path.name:
+        results = list(read_records(text, name=path.name, city=city))
+    else:
+        results = [read_markdown(text, name=str(path), city=city)]
+    reads: dict[tuple[str, str], Read] = {}
+    rejected = []
+    for result in results:
+        if isinstance(result, Rejected):
+            rejected.append(result)
+            continue
+        key = (result.city.id, result.accepted.document.external_id)
+        if key in reads:
+            rejected.append(
+                Rejected(
+                    where=f"{path.name} ({key[1]})",
+                    reasons=("the id occurs twice in this file; the first one is kept",),
+                )
+            )
+        else:
+            reads[key] = result
+    return list(reads.values()), rejected
+
+
+async def _split_unchanged(
+    loader: Loader, reads: Sequence[Read]
+) -> tuple[list[Read], list[Read]]:
+    """Separate what is new or changed from what the store has already."""
+    fresh: list[Read] = []
+    unchanged: list[Read] = []
+    cities = {r.city.id: r.city for r in reads}
+    for id_, city in cities.items():
+        of_city = [r for r in reads if r.city.id == id_]
+        known = await loader.versions(city, [r.accepted.document.external_id for r in of_city])
+        for read in of_city:
+            same = known.get(read.accepted.document.external_id) == (version_of(read), PIPELINE)
+            (unchanged if same else fresh).append(read)
+    return fresh, unchanged
+
+
+def version_of(read: Read) -> str:
+    """Return the digest of everything that a citation may show: body, structure, dates, names."""
+    document = read.accepted.document
+    facts = [
+        document.digest,
+        document.kind,
+        document.title,
+        document.source.url,
+        str(document.effective_from),
+        str(document.effective_until),
+        [
+            (s.external_id, s.citation, s.number, s.heading, s.path, s.standing)
+            + (s.span.start, s.span.end)
+            for s in read.accepted.sections
+        ],
+    ]
+    return digest_of(json.dumps(facts, ensure_ascii=False))
+
+
+def _prepare_all(reads: Sequence[Read], tokenizer: Tokenizer) -> list[LoadDocument]:
+    return [_prepare(read, tokenizer) for read in reads]
+
+
+def _prepare(read: Read, tokenizer: Tokenizer) -> LoadDocument:
+    document: Document = read.accepted.document
+    sections: tuple[Section, ...] = read.accepted.sections
+    crumbs = tuple(fitted_breadcrumb(s, tokenizer) for s in sections)
+    chunks = []
+    for position, section in enumerate(sections):
+        for chunk in chunk_section(document.body, section, position, tokenizer):
+            words = embedding_input(crumbs[position], chunk.text)
+            chunks.append((chunk, sha256(words.encode()).digest()))
+    return LoadDocument(
+        city=read.city,
+        document=document,
+        version=version_of(read),
+        sections=sections,
+        crumbs=crumbs,
+        labels=labels_of(document.body, sections),
+        chunks=tuple(chunks),
+    )
+
+
+# ------------------------------------------------------------------ encoding
+
+
+async def encode_all(loader: Loader, encoder: Encoder, tell: Tell, summary: Summary) -> None:
+    """Give every chunk its vector, city by city, the smallest rest first."""
+    stale = sorted(await loader.stale_cities(), key=lambda c: c.unencoded)
+    total = sum(c.unencoded for c in stale)
+    clock = _Clock("encoding", "chunks", total, tell)
+    job = await loader.job("encode", total)
+    try:
+        for city in stale:
+            async for count in _encode_city(loader, encoder, city.id):
+                summary.encoded += count
+                clock.add(count, city.slug)
+                await loader.report(job, clock.done, clock.rate)
+            await loader.build_dense(city.id)
+    except BaseException:
+        # Also on Ctrl-C: whoever reads the row must not take the work for running.
+        await loader.report(job, clock.done, clock.rate, state="stopped")
+        raise
+    summary.encode_seconds = clock.seconds
+    await loader.report(job, clock.done, clock.rate, state="done")
+
+
+async def _encode_city(loader: Loader, encoder: Encoder, city: int) -> AsyncIterator[int]:
+    while tasks := await loader.next_unencoded(city, BATCH * 64):
+        for i in range(0, len(tasks), BATCH):
+            batch = tasks[i : i + BATCH]
+            texts = [embedding_input(t.crumb, t.text) for t in batch]
+            await loader.keep_vectors(batch, await encoder.encode_documents(texts))
+            yield len(batch)
+        await loader.note_progress(city)
+
+
+class _Clock:
+    """Counts units and tells progress with rate and ETA."""
+
+    def __init__(self, stage: str, unit: str, total: int, tell: Tell) -> None:
+        self.stage, self.unit, self.total, self.tell = stage, unit, total, tell
+        self.done = 0
+        self._began = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    @property
+    def rate(self) -> float:
+        return self.done / max(self.seconds, 1e-6)
+
+    def add(self, count: int, what: str) -> None:
+        self.done += count
+        self.tell(
+            Progress(
+                stage=self.stage,
+                what=what,
+                done=self.done,
+                total=self.total,
+                unit=self.unit,
+                rate=self.rate,
+                eta=(self.total - self.done) / self.rate if self.done else None,
+            )
+        )

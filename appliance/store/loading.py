@@ -1,0 +1,488 @@
+"""Writing the store: a corpus file's rows, BM25 weights, vectors, and the swap of partitions.
+
+Every step is one transaction that is either done or undone, and asks the rows
+what is left to do: killed anywhere, the next run goes on.  What a reader sees of a
+city changes in single commits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from pgvector import HalfVector, SparseVector
+from psycopg import AsyncConnection, sql
+
+from appliance.corpus.words import PLACES, average_length, document_weights, place_counts
+from appliance.domain import City, Document, Section
+from appliance.errors import IngestRunning
+from appliance.ports import EncodeTask, LoadDocument, LoadResult, StaleCity, Vectors
+from appliance.store.database import Pool
+from appliance.store.sql import statement
+
+_INGEST_LOCK = 0x496E67657374  # "Ingest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTables:
+    """The two tables of one embedding model."""
+
+    embeddings: str  # one row per distinct input
+    vectors: str  # partitioned by city
+
+
+async def prepare_model(pool: Pool, *, name: str, dimension: int) -> ModelTables:
+    """Register a model and make its tables if they are not there."""
+    async with pool.connection() as connection, connection.transaction():
+        await connection.execute("select pg_advisory_xact_lock(%s)", (_INGEST_LOCK + 1,))
+        cursor = await connection.execute(
+            "select id, dimension from embedding_model where name = %s", (name,)
+        )
+        row = await cursor.fetchone()
+        if row is None:
+            cursor = await connection.execute(
+                "insert into embedding_model (name, dimension) values (%s, %s) returning id",
+                (name, dimension),
+            )
+            (id_,) = await cursor.fetchone() or (0,)
+            await connection.execute("select make_model_tables(%s, %s)", (id_, dimension))
+        else:
+            id_ = row[0]
+    return ModelTables(embeddings=f"embedding_m{id_}", vectors=f"chunk_embedding_m{id_}")
+
+
+class PostgresLoader:
+    """The writing half of the store.  Use `exclusive()` around a whole ingest."""
+
+    def __init__(self, pool: Pool, tables: ModelTables) -> None:
+        self._pool = pool
+        self._tables = tables
+
+    @asynccontextmanager
+    async def exclusive(self) -> AsyncIterator[None]:
+        """Hold the ingest lock of this database; it goes with the connection, also on kill -9.
+
+        Raises IngestRunning if another process holds it.
+        """
+        async with self._pool.connection() as connection:
+            cursor = await connection.execute("select pg_try_advisory_lock(%s)", (_INGEST_LOCK,))
+            row = await cursor.fetchone()
+            await connection.commit()
+            if not row or not row[0]:
+                raise IngestRunning(
+                    "Another ingest is running on this box; wait until it is done, or stop it."
+                )
+            try:
+                yield
+            finally:
+                await connection.execute("select pg_advisory_unlock(%s)", (_INGEST_LOCK,))
+                await connection.commit()
+
+    # -------------------------------------------------------------- rows of a file
+
+    async def file_known(self, path: str, city: str, digest: str, pipeline: str) -> bool:
+        """Tell whether this very content was read to its end before."""
+        async with self._pool.connection() as connection:
+            cursor = await connection.execute(
+                statement("file_known"),
+                {"path": path, "city": city, "digest": digest, "pipeline": pipeline},
+            )
+            return await cursor.fetchone() is not None
+
+    async def versions(self, city: City, external_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Return {external id: (version, pipeline)} of the current documents among the ids."""
+        async with self._pool.connection() as connection, connection.transaction():
+            id_ = await _city_id(connection, city)
+            cursor = await connection.execute(
+                statement("current_versions"), {"city": id_, "ids": list(external_ids)}
+            )
+            return {row[0]: (row[2], row[3]) for row in await cursor.fetchall()}
+
+    async def load_file(
+        self,
+        *,
+        path: str,
+        city_override: str,
+        digest: str,
+        pipeline: str,
+        documents: Sequence[LoadDocument],
+        unchanged: Sequence[tuple[City, str]],
+        rejected: int,
+        today: date,
+    ) -> LoadResult:
+        """Write all that one file brings, in one transaction.
+
+        New and changed documents are inserted, their old versions end; documents that the file
+        brought before and no longer has end too; unchanged ones stay.
+        """
+        async with self._pool.connection() as connection, connection.transaction():
+            cities = await _city_ids(connection, [d.city for d in documents], unchanged)
+            kept = {(cities[c.id], external) for c, external in unchanged}
+            new = {(cities[d.city.id], d.document.external_id) for d in documents}
+            gone = await _retire_missing(connection, path, kept | new, today)
+            for city_id, group in _by_city(documents, cities).items():
+                await _replace(connection, city_id, group, path, pipeline, today)
+            touched = {c for c, _ in new} | gone
+            for city_id in touched:
+                await _rebuild_lexical(connection, city_id)
+                await connection.execute(statement("summarise_city"), {"city": city_id})
+                await connection.execute(
+                    statement("count_encoded", embeddings=self._tables.embeddings),
+                    {"city": city_id},
+                )
+                await connection.execute(
+                    "update city set dense_ready = false, lexical_ready = true where id = %s",
+                    (city_id,),
+                )
+            await connection.execute(
+                statement("file_read"),
+                {
+                    "path": path,
+                    "city": city_override,
+                    "digest": digest,
+                    "pipeline": pipeline,
+                    "documents": len(documents) + len(unchanged),
+                    "rejected": rejected,
+                },
+            )
+        return LoadResult(
+            documents=len(documents),
+            sections=sum(len(d.sections) for d in documents),
+            chunks=sum(len(d.chunks) for d in documents),
+        )
+
+    # -------------------------------------------------------------- vectors
+
+    async def stale_cities(self) -> Sequence[StaleCity]:
+        """Return the cities whose dense partition is behind their rows, the smallest first."""
+        async with self._pool.connection() as connection:
+            cursor = await connection.execute(statement("stale_cities"))
+            rows = await cursor.fetchall()
+            stale = []
+            for id_, slug, _, _ in rows:
+                cursor = await connection.execute(
+                    statement("count_unencoded", embeddings=self._tables.embeddings), {"city": id_}
+                )
+                (left,) = await cursor.fetchone() or (0,)
+                stale.append(StaleCity(id=id_, slug=slug, unencoded=left))
+        return stale
+
+    async def next_unencoded(self, city: int, limit: int) -> Sequence[EncodeTask]:
+        """Return distinct embedding inputs of the city that have no vector yet."""
+        async with self._pool.connection() as connection:
+            cursor = await connection.execute(
+                statement("unencoded", embeddings=self._tables.embeddings),
+                {"city": city, "limit": limit},
+            )
+            return [
+                EncodeTask(input=i, crumb=crumb, text=text)
+                for i, crumb, text in await cursor.fetchall()
+            ]
+
+    async def keep_vectors(self, tasks: Sequence[EncodeTask], vectors: Vectors) -> None:
+        """Store the vectors of these inputs; one that is there already stays."""
+        query = sql.SQL(
+            "insert into {} (input, vector) values (%s, %s) on conflict do nothing"
+        ).format(sql.Identifier(self._tables.embeddings))
+        async with self._pool.connection() as connection, connection.cursor() as cursor:
+            await cursor.executemany(
+                query,
+                [(t.input, HalfVector(v)) for t, v in zip(tasks, vectors, strict=True)],
+            )
+
+    async def note_progress(self, city: int) -> None:
+        """Bring the city's count of encoded chunks up to date."""
+        async with self._pool.connection() as connection:
+            await connection.execute(
+                statement("count_encoded", embeddings=self._tables.embeddings), {"city": city}
+            )
+
+    async def build_dense(self, city: int) -> None:
+        """Build the city's partition of vectors beside the old one and swap it in."""
+        async with self._pool.connection() as connection, connection.transaction():
+            partition = await _new_partition(connection, self._tables.vectors, city)
+            await connection.execute(
+                statement(
+                    "fill_vectors", partition=partition, embeddings=self._tables.embeddings
+                ),
+                {"city": city},
+            )
+            await _swap(connection, self._tables.vectors, city, partition)
+            await connection.execute(
+                statement("count_encoded", embeddings=self._tables.embeddings), {"city": city}
+            )
+            await connection.execute(
+                "update city set dense_ready = (encoded = chunks) where id = %s", (city,)
+            )
+
+    # -------------------------------------------------------------- job rows
+
+    async def job(self, kind: str, total: int) -> int:
+        """Open a row that says how far a long piece of work is; earlier open ones are closed."""
+        async with self._pool.connection() as connection, connection.transaction():
+            await connection.execute(
+                "update job set state = 'stopped', updated_at = now()"
+                " where state = 'running' and kind = %s",
+                (kind,),
+            )
+            cursor = await connection.execute(
+                "insert into job (kind, total) values (%s, %s) returning id", (kind, total)
+            )
+            (id_,) = await cursor.fetchone() or (0,)
+            return int(id_)
+
+    async def report(self, job: int, done: int, rate: float, *, state: str = "running") -> None:
+        """Say how far the work is."""
+        async with self._pool.connection() as connection:
+            await connection.execute(
+                "update job set done = %s, rate = %s, state = %s, updated_at = now() where id = %s",
+                (done, rate, state, job),
+            )
+
+
+# ------------------------------------------------------------------ rows
+
+
+async def _city_id(connection: AsyncConnection, city: City) -> int:
+    cursor = await connection.execute(
+        statement("upsert_city"), {"slug": city.id, "name": city.name, "office": city.office}
+    )
+    row = await cursor.fetchone()
+    assert row is not None  # "returning" gives a row on insert and on update
+    return int(row[0])
+
+
+async def _city_ids(
+    connection: AsyncConnection, cities: Iterable[City], unchanged: Sequence[tuple[City, str]]
+) -> dict[str, int]:
+    distinct = {c.id: c for c in [*(c for c, _ in unchanged), *cities]}
+    return {slug: await _city_id(connection, city) for slug, city in distinct.items()}
+
+
+def _by_city(
+    documents: Sequence[LoadDocument], cities: dict[str, int]
+) -> dict[int, list[LoadDocument]]:
+    groups: dict[int, list[LoadDocument]] = {}
+    for document in documents:
+        groups.setdefault(cities[document.city.id], []).append(document)
+    return groups
+
+
+async def _retire_missing(
+    connection: AsyncConnection, path: str, present: set[tuple[int, str]], today: date
+) -> set[int]:
+    """End the documents that this file brought before and has no longer; return their cities."""
+    cursor = await connection.execute(statement("of_file"), {"file": path})
+    gone = [r for r in await cursor.fetchall() if (r[1], r[2]) not in present]
+    if gone:
+        await connection.execute(
+            statement("retire"), {"ids": [r[0] for r in gone], "until": today}
+        )
+    return {r[1] for r in gone}
+
+
+async def _replace(
+    connection: AsyncConnection,
+    city_id: int,
+    documents: Sequence[LoadDocument],
+    path: str,
+    pipeline: str,
+    today: date,
+) -> None:
+    """Insert documents and end or drop the versions that they replace."""
+    new = {d.document.external_id: d for d in documents}
+    cursor = await connection.execute(
+        statement("current_versions"), {"city": city_id, "ids": list(new)}
+    )
+    for external_id, id_, version, _, _ in await cursor.fetchall():
+        document = new[external_id]
+        if version == document.version:  # only the pipeline changed: the same law, cut anew
+            await connection.execute(statement("drop_versions"), {"ids": [id_]})
+        else:
+            until = document.document.effective_from or today
+            await connection.execute(statement("retire"), {"ids": [id_], "until": until})
+    for document in documents:
+        await connection.execute(
+            statement("same_version"),
+            {
+                "city": city_id,
+                "external_id": document.document.external_id,
+                "version": document.version,
+            },
+        )
+    await _copy_rows(connection, city_id, documents, path, pipeline)
+
+
+async def _next_ids(connection: AsyncConnection, table: str, count: int) -> list[int]:
+    cursor = await connection.execute(
+        "select nextval(pg_get_serial_sequence(%s, 'id')) from generate_series(1, %s)",
+        (table, count),
+    )
+    return [row[0] for row in await cursor.fetchall()]
+
+
+async def _copy_rows(
+    connection: AsyncConnection,
+    city_id: int,
+    documents: Sequence[LoadDocument],
+    path: str,
+    pipeline: str,
+) -> None:
+    document_ids = await _next_ids(connection, "document", len(documents))
+    section_ids = await _next_ids(connection, "section", sum(len(d.sections) for d in documents))
+    await _copy(
+        connection,
+        "document (id, city_id, external_id, version, digest, kind, title, body, url, publisher,"
+        " fetched_at, effective_from, effective_until, file, pipeline) ",
+        (
+            _document_row(id_, city_id, d, path, pipeline)
+            for id_, d in zip(document_ids, documents, strict=True)
+        ),
+    )
+    sections, labels, chunks = [], [], []
+    position = 0
+    for document_id, d in zip(document_ids, documents, strict=True):
+        ids = section_ids[position : position + len(d.sections)]
+        position += len(d.sections)
+        for i, (section, crumb) in enumerate(zip(d.sections, d.crumbs, strict=True)):
+            sections.append(_section_row(ids[i], city_id, document_id, i, section, crumb))
+        labels += [(city_id, lb.kind, lb.number, lb.weight, ids[lb.section]) for lb in d.labels]
+        for chunk, digest in d.chunks:
+            searchable = d.sections[chunk.section].standing == "in_force"
+            chunks.append(
+                (city_id, document_id, ids[chunk.section], chunk.ordinal, chunk.span.start)
+                + (chunk.span.end, chunk.kind.value, chunk.tokens, digest, searchable)
+            )
+    await _copy(
+        connection,
+        "section (id, city_id, document_id, position, parent, external_id, citation, number,"
+        " heading, path, span_start, span_end, standing, crumb) ",
+        sections,
+    )
+    await _copy(connection, "section_label (city_id, kind, number, weight, section_id) ", labels)
+    await _copy(
+        connection,
+        "chunk (city_id, document_id, section_id, ordinal, span_start, span_end, kind, tokens,"
+        " input, searchable) ",
+        chunks,
+    )
+
+
+def _document_row(
+    id_: int, city_id: int, d: LoadDocument, path: str, pipeline: str
+) -> tuple[Any, ...]:
+    doc: Document = d.document
+    return (
+        (id_, city_id, doc.external_id, d.version, doc.digest, doc.kind, doc.title, doc.body)
+        + (doc.source.url, doc.source.publisher, doc.source.fetched_at)
+        + (doc.effective_from, doc.effective_until, path, pipeline)
+    )
+
+
+def _section_row(
+    id_: int, city_id: int, document_id: int, position: int, s: Section, crumb: str
+) -> tuple[Any, ...]:
+    return (
+        (id_, city_id, document_id, position, s.parent, s.external_id, s.citation, s.number)
+        + (s.heading, list(s.path), s.span.start, s.span.end, s.standing.value, crumb)
+    )
+
+
+async def _copy(
+    connection: AsyncConnection, target: str, rows: Iterable[tuple[Any, ...]]
+) -> None:
+    async with connection.cursor() as cursor, cursor.copy(f"copy {target} from stdin") as copy:
+        for row in rows:
+            await copy.write_row(row)
+
+
+# ------------------------------------------------------------------ partitions
+
+
+async def _rebuild_lexical(connection: AsyncConnection, city_id: int) -> None:
+    """Weigh the words of a city anew; idf and mean length are the city's own."""
+    counts = await _word_counts(connection, city_id)
+    average = average_length(sum(c.values()) for c in counts.values())
+    partition = await _new_partition(connection, "chunk_lexical", city_id)
+    rows = (
+        (city_id, chunk, _sparse(document_weights(c, average)))
+        for chunk, c in counts.items()
+        if c
+    )
+    await _copy_binary(connection, partition, ("int4", "int8", "sparsevec"), rows)
+    await _swap(connection, "chunk_lexical", city_id, partition)
+    frequency: Counter[int] = Counter()
+    for c in counts.values():
+        frequency.update(c.keys())
+    await connection.execute("delete from term_stat where city_id = %s", (city_id,))
+    await _copy(
+        connection,
+        "term_stat (city_id, term, documents) ",
+        ((city_id, term, n) for term, n in frequency.items()),
+    )
+
+
+async def _word_counts(connection: AsyncConnection, city_id: int) -> dict[int, Counter[int]]:
+    counts: dict[int, Counter[int]] = {}
+    async with connection.cursor(name="words") as cursor:
+        cursor.itersize = 1000
+        await cursor.execute(statement("chunk_words"), {"city": city_id})
+        async for id_, heading, text in cursor:
+            counts[id_] = place_counts(f"{heading}\n{text}")
+    return counts
+
+
+def _sparse(weights: dict[int, float]) -> SparseVector:
+    return SparseVector({p - 1: w for p, w in weights.items()}, PLACES)
+
+
+async def _new_partition(connection: AsyncConnection, parent: str, city_id: int) -> str:
+    cursor = await connection.execute("select nextval('generation')")
+    (generation,) = await cursor.fetchone() or (0,)
+    name = f"{parent}_c{city_id}_g{generation}"
+    await connection.execute(
+        sql.SQL("create table {} (like {} including all)").format(
+            sql.Identifier(name), sql.Identifier(parent)
+        )
+    )
+    # Attaching then needs no scan to see that every row belongs there.
+    await connection.execute(
+        sql.SQL("alter table {} add check (city_id = {})").format(
+            sql.Identifier(name), sql.Literal(city_id)
+        )
+    )
+    return name
+
+
+async def _copy_binary(
+    connection: AsyncConnection,
+    table: str,
+    types: Sequence[str],
+    rows: Iterable[tuple[Any, ...]],
+) -> None:
+    command = sql.SQL("copy {} from stdin (format binary)").format(sql.Identifier(table))
+    async with connection.cursor() as cursor, cursor.copy(command) as copy:
+        copy.set_types(types)
+        for row in rows:
+            await copy.write_row(row)
+
+
+async def _swap(connection: AsyncConnection, parent: str, city_id: int, partition: str) -> None:
+    """Put the new partition in the place of the city's old one, in the caller's transaction."""
+    await connection.execute(sql.SQL("analyze {}").format(sql.Identifier(partition)))
+    cursor = await connection.execute(
+        "select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid"
+        " where i.inhparent = %s::regclass and c.relname like %s",
+        (parent, f"{parent}\\_c{city_id}\\_g%"),
+    )
+    for (old,) in await cursor.fetchall():
+        await connection.execute(sql.SQL("drop table {}").format(sql.Identifier(old)))
+    await connection.execute(
+        sql.SQL("alter table {} attach partition {} for values in ({})").format(
+            sql.Identifier(parent), sql.Identifier(partition), sql.Literal(city_id)
+        )
+    )

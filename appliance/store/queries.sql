@@ -1,0 +1,230 @@
+-- Every statement of the store, by name.  `%(x)s` are parameters; `{x}` are identifiers that
+-- `sql.py` puts in (partitions and the tables of a model).
+
+-- name: cities
+-- What is held of each city.
+select slug, name, office, sections, chunks, encoded, newest, topics, dense_ready
+from city
+order by slug;
+
+-- name: nearest_cities
+-- The names closest to a mistyped one.
+select slug from city
+where slug %% %(slug)s or slug like %(prefix)s
+order by similarity(slug, %(slug)s) desc
+limit 3;
+
+-- name: city_row
+select id, chunks, settled_from, settled_until, lexical_ready, dense_ready
+from city where slug = %(slug)s;
+
+-- name: dense
+-- The exact scan of one city's partition; "+ 0" keeps the planner from any index.
+select v.chunk_id, c.section_id, 1 - (v.vector <=> %(vector)s) as score
+from {vectors} v
+join chunk c on c.id = v.chunk_id
+where v.city_id = %(city)s
+order by (v.vector <=> %(vector)s) + 0
+limit %(k)s;
+
+-- name: dense_as_of
+select v.chunk_id, c.section_id, 1 - (v.vector <=> %(vector)s) as score
+from {vectors} v
+join chunk c on c.id = v.chunk_id
+join document d on d.id = c.document_id
+where v.city_id = %(city)s
+  and (d.effective_from is null or d.effective_from <= %(as_of)s)
+  and (d.effective_until is null or d.effective_until > %(as_of)s)
+order by (v.vector <=> %(vector)s) + 0
+limit %(k)s;
+
+-- name: lexical
+-- BM25 as an inner product (<#> is its negative); a chunk without any of the terms is no hit.
+select * from (
+    select l.chunk_id, c.section_id, -(l.weights <#> %(query)s) as score
+    from chunk_lexical l
+    join chunk c on c.id = l.chunk_id
+    where l.city_id = %(city)s
+    order by (l.weights <#> %(query)s) + 0
+    limit %(k)s
+) h where score > 0;
+
+-- name: lexical_as_of
+select * from (
+    select l.chunk_id, c.section_id, -(l.weights <#> %(query)s) as score
+    from chunk_lexical l
+    join chunk c on c.id = l.chunk_id
+    join document d on d.id = c.document_id
+    where l.city_id = %(city)s
+      and (d.effective_from is null or d.effective_from <= %(as_of)s)
+      and (d.effective_until is null or d.effective_until > %(as_of)s)
+    order by (l.weights <#> %(query)s) + 0
+    limit %(k)s
+) h where score > 0;
+
+-- name: term_statistics
+select term, documents from term_stat where city_id = %(city)s and term = any(%(terms)s);
+
+-- name: named
+-- The first chunk of every section that bears one of the numbers, its own number first.
+select c.id, c.section_id, min(l.weight)::real as weight
+from section_label l
+join chunk c on c.section_id = l.section_id and c.searchable
+join document d on d.id = c.document_id
+where l.city_id = %(city)s and l.number = any(%(numbers)s)
+  and l.kind = any(%(kinds)s)
+  and (d.effective_from is null or d.effective_from <= %(as_of)s)
+  and (d.effective_until is null or d.effective_until > %(as_of)s)
+group by c.id, c.section_id
+order by min(l.weight), c.id
+limit %(k)s;
+
+-- name: section_columns
+-- (a fragment: what every reading of sections selects)
+s.id, ci.slug, s.external_id, s.citation, s.number, s.heading, s.path, s.standing, d.digest,
+d.effective_from, d.effective_until,
+substr(d.body, s.span_start + 1, s.span_end - s.span_start), d.url
+
+-- name: chunks
+select c.id, c.span_start - s.span_start, c.span_end - s.span_start, c.kind, {section_columns}
+from chunk c
+join section s on s.id = c.section_id
+join document d on d.id = c.document_id
+join city ci on ci.id = c.city_id
+where c.id = any(%(ids)s);
+
+-- name: section
+select {section_columns}
+from section s
+join document d on d.id = s.document_id
+join city ci on ci.id = s.city_id
+where s.id = %(id)s;
+
+-- name: by_label
+-- Every section, current or past, that bears one of the numbers; everywhere if no city is given.
+select {section_columns}, min(l.weight)
+from section_label l
+join section s on s.id = l.section_id
+join document d on d.id = s.document_id
+join city ci on ci.id = s.city_id
+where l.number = any(%(numbers)s) and l.kind = any(%(kinds)s)
+  and (%(city)s::text is null or ci.slug = %(city)s)
+group by s.id, d.id, ci.id
+order by min(l.weight), d.current desc, s.id
+limit %(limit)s;
+
+-- name: known_labels
+-- Which of the numbers exist in the city at all.
+select distinct l.kind, l.number
+from section_label l join city ci on ci.id = l.city_id
+where ci.slug = %(city)s and l.number = any(%(numbers)s);
+
+-- name: keep_answer
+insert into answer (city_id, question, as_of, asked_at, outcome, payload)
+select id, %(question)s, %(as_of)s, %(asked_at)s, %(outcome)s, %(payload)s::jsonb
+from city where slug = %(city)s;
+
+-- ------------------------------------------------------------------ loading
+
+-- name: upsert_city
+insert into city (slug, name, office) values (%(slug)s, %(name)s, %(office)s)
+on conflict (slug) do update
+set name = excluded.name, office = coalesce(excluded.office, city.office)
+returning id;
+
+-- name: file_known
+select 1 from corpus_file
+where path = %(path)s and city = %(city)s and digest = %(digest)s and pipeline = %(pipeline)s;
+
+-- name: file_read
+insert into corpus_file (path, city, digest, pipeline, documents, rejected)
+values (%(path)s, %(city)s, %(digest)s, %(pipeline)s, %(documents)s, %(rejected)s)
+on conflict (path, city) do update
+set digest = excluded.digest, pipeline = excluded.pipeline, documents = excluded.documents,
+    rejected = excluded.rejected, read_at = now();
+
+-- name: current_versions
+select external_id, id, version, pipeline, file from document
+where city_id = %(city)s and current and external_id = any(%(ids)s);
+
+-- name: of_file
+-- The current documents that a file brought when it was read before.
+select id, city_id, external_id from document where file = %(file)s and current;
+
+-- name: retire
+-- A version that was replaced or taken out stops applying, unless its end was known already.
+update document
+set current = false,
+    effective_until = coalesce(effective_until, greatest(%(until)s::date, effective_from))
+where id = any(%(ids)s);
+
+-- name: drop_versions
+delete from document where id = any(%(ids)s);
+
+-- name: same_version
+-- A text that came back as it was in an earlier version.
+delete from document where city_id = %(city)s and external_id = %(external_id)s
+  and version = %(version)s;
+
+-- name: summarise_city
+update city set
+    sections = (select count(*) from section s join document d on d.id = s.document_id
+                where s.city_id = city.id and d.current),
+    chunks = (select count(*) from chunk c join document d on d.id = c.document_id
+              where c.city_id = city.id and c.searchable and d.current),
+    newest = (select max(effective_from) from document d where d.city_id = city.id and d.current),
+    settled_from = (select max(effective_from) from document d where d.city_id = city.id),
+    settled_until = (select min(effective_until) from document d where d.city_id = city.id),
+    topics = coalesce((select array_agg(heading) from (
+        select s.heading from section s join document d on d.id = s.document_id
+        where s.city_id = city.id and d.current and s.standing = 'in_force'
+          and s.span_end - s.span_start > 400
+        order by md5(s.external_id) limit 8) t), array[]::text[])
+where id = %(city)s;
+
+-- name: chunk_words
+-- Heading and text of every searchable chunk of a city, for the BM25 weights.
+select c.id, s.heading, substr(d.body, c.span_start + 1, c.span_end - c.span_start)
+from chunk c
+join section s on s.id = c.section_id
+join document d on d.id = c.document_id
+where c.city_id = %(city)s and c.searchable
+order by c.id;
+
+-- name: unencoded
+-- Distinct embedding inputs of a city that have no vector yet.
+select distinct on (c.input) c.input, s.crumb,
+       substr(d.body, c.span_start + 1, c.span_end - c.span_start)
+from chunk c
+join section s on s.id = c.section_id
+join document d on d.id = c.document_id
+where c.city_id = %(city)s and c.searchable
+  and not exists (select from {embeddings} e where e.input = c.input)
+order by c.input
+limit %(limit)s;
+
+-- name: count_unencoded
+select count(distinct c.input) from chunk c
+where c.city_id = %(city)s and c.searchable
+  and not exists (select from {embeddings} e where e.input = c.input);
+
+-- name: count_encoded
+update city set encoded = (
+    select count(*) from chunk c join document d on d.id = c.document_id
+    where c.city_id = city.id and c.searchable and d.current
+      and exists (select from {embeddings} e where e.input = c.input))
+where id = %(city)s;
+
+-- name: fill_vectors
+insert into {partition} (city_id, chunk_id, vector)
+select c.city_id, c.id, e.vector
+from chunk c join {embeddings} e on e.input = c.input
+where c.city_id = %(city)s and c.searchable
+order by c.id;
+
+-- name: stale_cities
+-- Cities whose partitions do not hold all that the rows say.
+select id, slug, lexical_ready, dense_ready from city
+where not (lexical_ready and dense_ready) and exists (
+    select from chunk c where c.city_id = city.id and c.searchable)
+order by chunks, id;

@@ -1,0 +1,240 @@
+"""Reading the store: the three legs, the registry, coverage.
+
+One statement a question, all of it within one city; the index policy is here and
+not the planner's: a city's partition is scanned exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from pgvector import HalfVector, SparseVector
+from psycopg import AsyncConnection
+
+from appliance.corpus.references import Kind
+from appliance.corpus.words import PLACES, query_places, query_weights
+from appliance.domain import (
+    ChunkId,
+    ChunkKind,
+    City,
+    CityId,
+    Digest,
+    Hit,
+    Leg,
+    SectionId,
+    Span,
+    Standing,
+    StoredSection,
+)
+from appliance.errors import NoSuchCity, NoSuchSection
+from appliance.ports import AnswerRecord, Coverage, FoundChunk, Vectors
+from appliance.store.database import Pool
+from appliance.store.sql import statement
+
+_SECTION_KINDS = ["section", "table", "appendix", "chapter", "article", "part", "whole"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CityRow:
+    id: int
+    chunks: int
+    settled_from: date | None
+    settled_until: date | None
+    lexical_ready: bool
+    dense_ready: bool
+
+    def settled(self, day: date) -> bool:
+        """Tell whether on `day` every stored version is in force, so that no filter is needed."""
+        return (self.settled_from is None or self.settled_from <= day) and (
+            self.settled_until is None or day < self.settled_until
+        )
+
+
+class PostgresStore:
+    """The store over a pool; `vectors` is the partitioned table of the encoder's model."""
+
+    def __init__(self, pool: Pool, *, vectors: str) -> None:
+        self._pool = pool
+        self._vectors = vectors
+
+    async def cities(self) -> Sequence[Coverage]:
+        """Return every city with what is held of it, by id."""
+        return [_coverage(row) for row in await self._rows("cities")]
+
+    async def coverage(self, city: CityId) -> Coverage:
+        """Return what is held of one city.  Raises NoSuchCity with the nearest names."""
+        for coverage in await self.cities():
+            if coverage.city.id == city:
+                return coverage
+        raise await self._no_such_city(city)
+
+    async def dense(self, city: CityId, vector: Vectors, k: int, as_of: date) -> Sequence[Hit]:
+        """Return the k nearest chunks in force by cosine, exactly; none before the city is encoded."""
+        row = await self._city(city)
+        name = "dense" if row.settled(as_of) else "dense_as_of"
+        rows = await self._rows(
+            name,
+            {"vectors": self._vectors},
+            vector=HalfVector(vector),
+            city=row.id,
+            k=k,
+            as_of=as_of,
+        )
+        return _hits(rows, "dense")
+
+    async def lexical(self, city: CityId, text: str, k: int, as_of: date) -> Sequence[Hit]:
+        """Return the k best chunks in force by BM25; none if no term of the text is in the city."""
+        row = await self._city(city)
+        statistics = await self._rows("term_statistics", city=row.id, terms=query_places(text))
+        weights = query_weights(text, row.chunks, dict(statistics))
+        if not weights:
+            return []
+        query = SparseVector({p - 1: w for p, w in weights.items()}, PLACES)
+        name = "lexical" if row.settled(as_of) else "lexical_as_of"
+        rows = await self._rows(name, query=query, city=row.id, k=k, as_of=as_of)
+        return _hits(rows, "lexical")
+
+    async def frequencies(self, city: CityId, places: Sequence[int]) -> dict[int, int]:
+        """Return in how many chunks of the city each term's place occurs (absent: nowhere)."""
+        row = await self._city(city)
+        return dict(await self._rows("term_statistics", city=row.id, terms=list(places)))
+
+    async def named(
+        self, city: CityId, numbers: Sequence[str], k: int, as_of: date
+    ) -> Sequence[Hit]:
+        """Return the chunks of the sections that bear one of the numbers, own numbers first."""
+        if not numbers:
+            return []
+        row = await self._city(city)
+        rows = await self._rows(
+            "named", city=row.id, numbers=list(numbers), kinds=_SECTION_KINDS, k=k, as_of=as_of
+        )
+        return _hits([(c, s, 1.0 / (1.0 + w)) for c, s, w in rows], "named")
+
+    async def chunks(self, ids: Sequence[ChunkId]) -> Sequence[FoundChunk]:
+        """Return the chunks with their sections, in the order of `ids`."""
+        rows = await self._rows("chunks", ids=list(ids))
+        found = {
+            row[0]: FoundChunk(
+                id=ChunkId(row[0]),
+                section=_section(row[4:]),
+                span=Span(start=row[1], end=row[2]),
+                kind=ChunkKind(row[3]),
+            )
+            for row in rows
+        }
+        return [found[i] for i in ids if i in found]
+
+    async def section(self, id: SectionId) -> StoredSection:
+        """Return one section.  Raises NoSuchSection."""
+        rows = await self._rows("section", id=id)
+        if not rows:
+            raise NoSuchSection(id)
+        return _section(rows[0])
+
+    async def by_number(
+        self,
+        city: CityId | None,
+        numbers: Sequence[str],
+        kinds: Sequence[Kind | str] = ("section", "whole"),
+        limit: int = 200,
+    ) -> Sequence[StoredSection]:
+        """Return every section that bears one of the numbers, own numbers first, past ones last."""
+        rows = await self._rows(
+            "by_label", numbers=list(numbers), kinds=list(kinds), city=city, limit=limit
+        )
+        return [_section(row) for row in rows]
+
+    async def known_labels(self, city: CityId, numbers: Sequence[str]) -> set[tuple[str, str]]:
+        """Return which (kind, number) of the numbers exist in the city."""
+        rows = await self._rows("known_labels", city=city, numbers=list(numbers))
+        return {(kind, number) for kind, number in rows}
+
+    async def keep(self, record: AnswerRecord) -> None:
+        """Add an answer to the audit trail."""
+        async with self._pool.connection() as connection:
+            await connection.execute(
+                statement("keep_answer"),
+                {
+                    "city": record.city,
+                    "question": record.question,
+                    "as_of": record.as_of,
+                    "asked_at": record.asked_at,
+                    "outcome": record.outcome,
+                    "payload": record.payload,
+                },
+            )
+
+    # -------------------------------------------------------------- below: plumbing
+
+    async def _rows(
+        self, name: str, identifiers: dict[str, str] | None = None, **parameters: Any
+    ) -> list[tuple[Any, ...]]:
+        async with self._pool.connection() as connection:
+            return await _fetch(connection, name, identifiers or {}, parameters)
+
+    async def _city(self, city: CityId) -> _CityRow:
+        rows = await self._rows("city_row", slug=city)
+        if not rows:
+            raise await self._no_such_city(city)
+        id_, chunks, since, until, lexical, dense = rows[0]
+        return _CityRow(
+            id=id_,
+            chunks=chunks,
+            settled_from=since,
+            settled_until=until,
+            lexical_ready=lexical,
+            dense_ready=dense,
+        )
+
+    async def _no_such_city(self, city: str) -> NoSuchCity:
+        rows = await self._rows("nearest_cities", slug=city, prefix=f"{city[:4]}%")
+        return NoSuchCity(city, [slug for (slug,) in rows])
+
+
+async def _fetch(
+    connection: AsyncConnection, name: str, identifiers: dict[str, str], parameters: dict[str, Any]
+) -> list[tuple[Any, ...]]:
+    cursor = await connection.execute(statement(name, **identifiers), parameters)
+    return await cursor.fetchall()
+
+
+def _hits(rows: Sequence[tuple[Any, ...]], leg: Leg) -> list[Hit]:
+    return [
+        Hit(chunk=ChunkId(chunk), section=SectionId(section), leg=leg, rank=rank, score=float(score))
+        for rank, (chunk, section, score) in enumerate(rows, start=1)
+    ]
+
+
+def _coverage(row: tuple[Any, ...]) -> Coverage:
+    slug, name, office, sections, chunks, encoded, newest, topics, dense_ready = row
+    return Coverage(
+        city=City(id=CityId(slug), name=name, office=office),
+        sections=sections,
+        chunks=chunks,
+        newest=newest,
+        encoded=encoded,
+        dense_ready=dense_ready,
+        topics=tuple(topics),
+    )
+
+
+def _section(row: Sequence[Any]) -> StoredSection:
+    return StoredSection(
+        id=SectionId(row[0]),
+        city=CityId(row[1]),
+        external_id=row[2],
+        citation=row[3],
+        number=row[4],
+        heading=row[5],
+        path=tuple(row[6]),
+        standing=Standing(row[7]),
+        version=Digest(row[8]),
+        effective_from=row[9],
+        effective_until=row[10],
+        text=row[11],
+        url=row[12],
+    )
