@@ -231,7 +231,8 @@ class Passage:
     label: str  # "1", "2", …: how a draft refers to it
     section: StoredSection
     span: Span  # the chunk in the section's text
-    score: float
+    score: float  # fused; comparable within one question only
+    similarity: float  # cosine of the dense leg, 0 where it did not see the chunk
     legs: tuple[Leg, ...]
     kind: ChunkKind = ChunkKind.PROSE
 

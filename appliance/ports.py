@@ -45,6 +45,10 @@ class Tokenizer(Protocol):
         """Return the code-point end offset of each token of `text`, without special tokens."""
         ...
 
+    def fitted(self, text: str) -> str:
+        """Return the beginning of `text` that fits the limit: for scoring, never for storing."""
+        ...
+
 
 class Encoder(Protocol):
     """Texts to unit vectors, with the two roles kept apart."""

@@ -402,9 +402,10 @@ def _parse_models(content: bytes) -> tuple[_Model, ...]:
 
 
 def _model_of(entry: Mapping[str, Any]) -> _Model:
+    name = str(entry["id"])  # first: the subscript is what refuses an entry that is no object
     length = entry.get("max_model_len")
     context = length if isinstance(length, int) and length > 0 else DEFAULT_CONTEXT
-    return _Model(name=str(entry["id"]), context=context)
+    return _Model(name=name, context=context)
 
 
 async def _reason(response: httpx.Response) -> str:

@@ -53,6 +53,11 @@ class WordPieceTokenizer:
         encoding = self._fast.encode(text, add_special_tokens=False)
         return [end for _, end in encoding.offsets]
 
+    def fitted(self, text: str) -> str:
+        """Return the longest beginning of `text` within the limit, cut after a token."""
+        ends = self.ends(text)
+        return text if len(ends) <= self.limit - 2 else text[: ends[self.limit - 3]]
+
     def ids(self, text: str) -> list[int]:
         """Return the token ids of `text`, special tokens included."""
         ids: list[int] = self._fast.encode(text).ids

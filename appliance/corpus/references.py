@@ -206,6 +206,11 @@ def normalise_whole(text: str) -> str:
     return " ".join(re.findall(r"[a-z0-9](?:[a-z0-9.\-:]*[a-z0-9])?|§", plain))
 
 
+def names_a_code(words: Iterable[str]) -> bool:
+    """Tell whether the words name some code in particular ("nyc admin code"), not just any."""
+    return any(w not in _GENERIC for w in words)
+
+
 def same_code(asked: Iterable[str], registered: Iterable[str], place: Iterable[str]) -> bool:
     """Tell whether two names can mean the same code of law.
 

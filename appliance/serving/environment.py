@@ -232,7 +232,7 @@ class _Steps:
         """Run `program` to its end and return its exit status; cancelling ends it."""
         self.tail.clear()
         async with _running(program) as process:
-            with self.log.open("ab") as log:
+            with self.log.open("ab", buffering=0) as log:
                 async for raw in guard.lines(process):
                     log.write(raw)
                     self._hear(raw.decode("utf-8", "replace").strip())
@@ -259,9 +259,9 @@ class _Steps:
 
 @asynccontextmanager
 async def _running(program: Sequence[str]) -> AsyncIterator[asyncio.subprocess.Process]:
-    process = await guard.spawn(
-        program, env=clean_environ(), output=asyncio.subprocess.PIPE, grace=PIP_GRACE
-    )
+    # Unbuffered: else pip's lines come by the page, long after what they tell of.
+    env = clean_environ() | {"PYTHONUNBUFFERED": "1"}
+    process = await guard.spawn(program, env=env, output=asyncio.subprocess.PIPE, grace=PIP_GRACE)
     try:
         yield process
     finally:

@@ -130,7 +130,6 @@ class ModelServer:
         return (str(python), "-m", "vllm.entrypoints.openai.api_server")
 
     def _pausing(self, fall: Fall, seconds: float) -> None:
-        self._since = time.monotonic()
         self._say("starting", f"{fall.why}; trying again in {seconds:.0f} s")
 
     async def _serve_once(
@@ -179,6 +178,8 @@ class ModelServer:
 
     def _say(self, phase: Phase, detail: str, served: Served | None = None) -> None:
         """Keep the state, and tell it when it is another one than before."""
+        if self.state.phase == "ready" and phase != "ready":
+            self._since = time.monotonic()
         seconds = time.monotonic() - self._since
         state = ServerState(phase=phase, detail=detail, served=served, seconds=seconds)
         changed = replace(state, seconds=self.state.seconds) != self.state
@@ -318,6 +319,11 @@ async def has_answered(served: Served) -> bool:
     return reply is not None and reply.status_code == httpx.codes.OK
 
 
+async def serving_now(settings: Settings) -> Served | None:
+    """Return the model server of this home if one is up and answers, whoever owns it."""
+    return await _answering(_read_note(settings))
+
+
 async def _answering(served: Served | None) -> Served | None:
     """Return `served` if a server of this home answers there with its key."""
     if served is None:
@@ -329,8 +335,9 @@ async def _answering(served: Served | None) -> Served | None:
 async def _request(
     served: Served, method: str, path: str, body: object, *, seconds: float
 ) -> httpx.Response | None:
-    # trust_env off: a proxy of the environment must not be asked for a loopback address.
-    async with httpx.AsyncClient(trust_env=False, timeout=seconds) as client:
+    # A proxy of the environment must not be asked for a loopback address, and plain http has no
+    # certificates, which would otherwise be loaded at every glance.
+    async with httpx.AsyncClient(trust_env=False, verify=False, timeout=seconds) as client:
         try:
             return await client.request(
                 method,

@@ -205,8 +205,8 @@ class _Account:
             )
         except PermissionError as error:
             raise ClusterRefused(
-                f"{command[0]} cannot be run as the user {self.name!r} ({error.strerror}); "
-                "run permitbox as a normal user, or give root the right to change users."
+                f"{command[0]} cannot be run as the user {self.name!r} ({error.strerror}): "
+                "let that user execute it, and let root change users, or run permitbox as another."
             ) from error
 
     def reaches(self, path: Path) -> bool:
@@ -356,7 +356,10 @@ def _identity(place: Path) -> _Identity:
                     f"{file} does not name a cluster: restore it, or delete {place} to begin anew."
                 )
     name = secrets.token_hex(6)
-    (place / "cluster-id.new").write_text(name + "\n")
+    with (place / "cluster-id.new").open("w") as new:
+        new.write(name + "\n")
+        new.flush()
+        os.fsync(new.fileno())
     return _Identity(name=name, settled=False)
 
 

@@ -1,0 +1,450 @@
+"""A question to a proven answer, as a stream of events.
+
+route -> retrieve -> (abstain?) -> pack -> quotes -> draft -> verify -> answer.
+The whole answer is the drained stream.  The flow takes ports as arguments, and the
+model's words reach the reader only as far as code could prove them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Any
+
+from appliance.answers.abstention import Evidence, enough, terms_missing
+from appliance.answers.citations import prove
+from appliance.answers.drafts import check_draft, named_numbers
+from appliance.answers.prompts import ask_messages
+from appliance.answers.quotes import best_window, windows
+from appliance.answers.ranking import pack
+from appliance.answers.routing import checked_question, other_city
+from appliance.corpus.words import place, terms
+from appliance.domain import (
+    LEGS,
+    Abstention,
+    Answer,
+    Citation,
+    CityId,
+    Draft,
+    Outcome,
+    Passage,
+    Query,
+    Reason,
+    Searched,
+)
+from appliance.errors import ChatBroken, ChatUnavailable, EmptyIndex
+from appliance.ports import AnswerRecord, Chat, Coverage, Encoder, Store
+from appliance.retrieve import named_numbers as numbers_named_in
+from appliance.retrieve import retrieve
+
+PASSAGES = 10  # go before the model, as far as its context allows
+QUOTES = 5  # are shown when quotes are the answer
+REPLY_TOKENS = 400  # 120 words and their proofs
+PROMPT_TOKENS = 500  # rules, question and chat template, generously
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatAt:
+    """A chat server with what must be known of its model."""
+
+    chat: Chat
+    demo: bool  # too small to be believed: its wording is folded away
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One question as it came in."""
+
+    question: str
+    city: CityId
+    as_of: date
+
+
+# ------------------------------------------------------------------ events
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassagesFound:
+    """What was found, before anything is written."""
+
+    passages: tuple[Passage, ...]
+    coverage: Coverage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenWritten:
+    """A piece of the model's draft; unverified."""
+
+    text: str
+    demo: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitationProven:
+    """A citation that code has proven; `number` is its mark in the text."""
+
+    number: int
+    citation: Citation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """The outcome; the last event of every stream."""
+
+    outcome: Outcome
+    asked: Asked
+    timings_ms: dict[str, float]
+
+
+Event = PassagesFound | TokenWritten | CitationProven | Finished
+
+
+@dataclass(slots=True)
+class _Stopwatch:
+    steps: dict[str, float] = field(default_factory=dict)
+    _last: float = field(default_factory=time.perf_counter)
+    _began: float = field(default_factory=time.perf_counter)
+
+    def lap(self, step: str) -> None:
+        now = time.perf_counter()
+        self.steps[step] = round((now - self._last) * 1000, 2)
+        self._last = now
+
+    def total(self) -> dict[str, float]:
+        return {**self.steps, "total": round((time.perf_counter() - self._began) * 1000, 2)}
+
+
+# ------------------------------------------------------------------ the flow
+
+
+async def ask(
+    store: Store,
+    encoder: Encoder,
+    chat: ChatAt | None,
+    asked: Asked,
+) -> AsyncIterator[Event]:
+    """Yield the events of one question; the last one is `Finished`.
+
+    Raises QuestionRefused, NoSuchCity and EmptyIndex before the first event.  A model server
+    that is absent, slow or broken never raises: quotes are the answer then.
+    """
+    watch = _Stopwatch()
+    question = checked_question(asked.question)
+    coverage = await _coverage(store, asked.city)
+    asked = Asked(question=question, city=asked.city, as_of=asked.as_of)
+    if elsewhere := other_city(question, asked.city, [c.city for c in await store.cities()]):
+        yield _finished(_abstain_other_city(coverage, elsewhere.name), asked, watch)
+        return
+    query = Query(text=question, city=asked.city, as_of=asked.as_of)
+    found = await retrieve(store, encoder, query, PASSAGES)
+    watch.lap("retrieve")
+    yield PassagesFound(passages=found.passages, coverage=coverage)
+    evidence = await _evidence(store, asked, query, found.passages)
+    if not enough(evidence):
+        yield _finished(_abstain(coverage, asked, evidence, found.passages), asked, watch)
+        return
+    quotes = await _quotes(encoder, asked, found.passages)
+    watch.lap("quotes")
+    if chat is None:
+        async for event in _answered(quotes, _NO_MODEL, asked, watch):
+            yield event
+        return
+    async with aclosing(_drafted(store, chat, asked, coverage, found.passages, quotes, watch)) as events:
+        async for event in events:
+            yield event
+
+
+_NO_MODEL = "No model server is running: these are the passages themselves, in their own words."
+_DEMO = "demo model, not advice"
+
+
+async def _coverage(store: Store, city: CityId) -> Coverage:
+    coverage = await store.coverage(city)
+    if not coverage.chunks:
+        raise EmptyIndex(
+            f"Nothing of {coverage.city.name} can be searched yet; `permitbox ingest PATH` loads it."
+        )
+    return coverage
+
+
+async def _evidence(
+    store: Store, asked: Asked, query: Query, passages: Sequence[Passage]
+) -> Evidence:
+    words = list(dict.fromkeys(terms(asked.question)))
+    frequency = await store.frequencies(asked.city, [place(w) for w in words])
+    return Evidence(
+        passages=tuple(passages),
+        missing=terms_missing(words, {w: frequency.get(place(w), 0) for w in words}),
+        named=bool(await numbers_named_in(store, query)),
+    )
+
+
+# ------------------------------------------------------------------ quotes
+
+
+async def _quotes(encoder: Encoder, asked: Asked, passages: Sequence[Passage]) -> list[Citation]:
+    """Return the best window of each of the first passages, proven, in reading order."""
+    chosen = list(passages[:QUOTES])
+    spans = [windows(p.text) for p in chosen]
+    texts = [f"{p.section.heading}\n{s.of(p.text)}" for p, ss in zip(chosen, spans, strict=True) for s in ss]
+    target = await encoder.encode_query(asked.question)
+    vectors = await encoder.encode_documents([encoder.tokenizer.fitted(t) for t in texts])
+    scores = [float(s) for s in vectors @ target]
+    proven: list[Citation] = []
+    for passage, ss in zip(chosen, spans, strict=True):
+        own, scores = scores[: len(ss)], scores[len(ss) :]
+        if not ss:
+            continue
+        proof = prove(
+            passage.section,
+            best_window(passage, ss, own),
+            as_of=asked.as_of,
+            retrieved=passages,
+            legs=passage.legs,
+        )
+        if isinstance(proof, Citation) and proof not in proven:
+            proven.append(proof)
+    return proven
+
+
+def quotes_answer(citations: Sequence[Citation], note: str, draft: Draft | None = None) -> Answer:
+    """Return the answer that consists of proven quotes with their headings."""
+    lines = []
+    for number, citation in enumerate(citations, start=1):
+        heading = citation.section.heading
+        if citation.section.citation not in heading:
+            heading = f"{citation.section.citation} {heading}"
+        lines.append(f"{heading} [{number}]\n“{citation.quote}”")
+    return Answer(
+        outcome="quotes",
+        text="\n\n".join(lines),
+        citations=tuple(citations),
+        draft=draft,
+        note=note,
+    )
+
+
+async def _answered(
+    quotes: Sequence[Citation], note: str, asked: Asked, watch: _Stopwatch, draft: Draft | None = None
+) -> AsyncIterator[Event]:
+    for number, citation in enumerate(quotes, start=1):
+        yield CitationProven(number=number, citation=citation)
+    yield _finished(quotes_answer(quotes, note, draft), asked, watch)
+
+
+# ------------------------------------------------------------------ the model
+
+
+async def _drafted(
+    store: Store,
+    at: ChatAt,
+    asked: Asked,
+    coverage: Coverage,
+    passages: Sequence[Passage],
+    quotes: Sequence[Citation],
+    watch: _Stopwatch,
+) -> AsyncIterator[Event]:
+    """Draft and verify.  With a demo model the quotes come first and remain the answer."""
+    if at.demo:
+        for number, citation in enumerate(quotes, start=1):
+            yield CitationProven(number=number, citation=citation)
+    pieces: list[str] = []
+    note = _DEMO if at.demo else None
+    draft: Draft | None = None
+    broken: Draft | None = None  # what a reply that broke off had said; shown only folded away
+    model = ""
+    try:
+        model = await at.chat.model()
+        fitting = pack(passages, await _budget(at.chat), _tokens)
+        messages = ask_messages(asked.question, coverage.city.name, fitting)
+        async with aclosing(
+            at.chat.stream(messages, max_tokens=REPLY_TOKENS, temperature=0.0)
+        ) as stream:
+            async for piece in stream:
+                if not pieces:
+                    watch.lap("first_token")
+                pieces.append(piece)
+                yield TokenWritten(text=piece, demo=at.demo)
+        draft = Draft(text="".join(pieces), model=model)
+    except (ChatUnavailable, ChatBroken) as error:
+        note = f"{_DEMO}; {error}" if at.demo and pieces else f"{_NO_MODEL} ({error})"
+        broken = Draft(text="".join(pieces), model=model) if pieces else None
+    watch.lap("draft")
+    if draft is not None:
+        known = await store.known_labels(asked.city, named_numbers(draft.text))
+        checked = check_draft(draft, fitting, as_of=asked.as_of, known=known)
+        watch.lap("verify")
+        if checked.answer is not None and not at.demo:
+            for number, citation in enumerate(checked.answer.citations, start=1):
+                yield CitationProven(number=number, citation=citation)
+            yield _finished(checked.answer, asked, watch)
+            return
+        if not at.demo:
+            note = f"Quotes only: {checked.why_not}."
+    if at.demo:
+        yield _finished(quotes_answer(quotes, note or _DEMO, draft or broken), asked, watch)
+        return
+    async for event in _answered(quotes, note or _NO_MODEL, asked, watch, draft):
+        yield event
+
+
+async def _budget(chat: Chat) -> int:
+    """Return the tokens that passages may take: computed before, so that nothing is cut later."""
+    return int(await chat.context()) - REPLY_TOKENS - PROMPT_TOKENS
+
+
+def _tokens(text: str) -> int:
+    """Return a safe upper bound of a text's tokens for any common tokenizer.
+
+    English law text has about 4.5 characters a token in the tokenizers of Qwen and SmolLM2; tables
+    and numbers come near 2.5.
+    """
+    return len(text) * 2 // 5 + 1
+
+
+# ------------------------------------------------------------------ refusals
+
+
+def _abstain_other_city(coverage: Coverage, name: str) -> Abstention:
+    return Abstention(
+        reason=Reason.OTHER_CITY,
+        text=f"This asks about {name}, but {coverage.city.name} is selected; select {name} and ask again.",
+        searched=Searched(chunks=0, legs=(), terms=()),
+        office=coverage.city.office,
+    )
+
+
+def _abstain(
+    coverage: Coverage, asked: Asked, evidence: Evidence, passages: Sequence[Passage]
+) -> Abstention:
+    searched = Searched(
+        chunks=coverage.chunks,
+        legs=LEGS if coverage.dense_ready else ("lexical", "named"),
+        terms=tuple(dict.fromkeys(terms(asked.question))),
+        nearest=tuple(passages[:3]),
+    )
+    if not passages and coverage.newest is not None and asked.as_of < coverage.newest:
+        return Abstention(
+            reason=Reason.NOT_IN_FORCE,
+            text=f"No text of {coverage.city.name} in this box was in force on {asked.as_of}; "
+            f"its newest is of {coverage.newest}.",
+            searched=searched,
+            office=coverage.city.office,
+        )
+    absent = ", ".join(evidence.missing)
+    detail = f" No passage has the words: {absent}." if absent else ""
+    return Abstention(
+        reason=Reason.NOT_FOUND,
+        text=f"The code of {coverage.city.name} in this box does not seem to answer this.{detail}",
+        searched=searched,
+        office=coverage.city.office,
+    )
+
+
+def _finished(outcome: Outcome, asked: Asked, watch: _Stopwatch) -> Finished:
+    return Finished(outcome=outcome, asked=asked, timings_ms=watch.total())
+
+
+# ------------------------------------------------------------------ the whole answer
+
+
+async def drain(
+    events: AsyncIterator[Event], on_event: Callable[[Event], Awaitable[None] | None] | None = None
+) -> Finished:
+    """Return the last event of a stream, handing each event to `on_event`."""
+    last: Event | None = None
+    async for event in events:
+        last = event
+        if on_event is not None and (waiting := on_event(event)) is not None:
+            await waiting
+    assert isinstance(last, Finished)  # the contract of `ask`
+    return last
+
+
+def outcome_json(finished: Finished) -> dict[str, Any]:
+    """Return the JSON form of an answer: the same for the command, the API and the audit trail."""
+    outcome = finished.outcome
+    base: dict[str, Any] = {
+        "city": finished.asked.city,
+        "question": finished.asked.question,
+        "as_of": finished.asked.as_of.isoformat(),
+        "timings_ms": finished.timings_ms,
+    }
+    if isinstance(outcome, Abstention):
+        return base | {
+            "outcome": "abstention",
+            "text": outcome.text,
+            "citations": [],
+            "phantoms": [],
+            "unsupported_numbers": [],
+            "reason": outcome.reason.value,
+            "office": outcome.office,
+            "searched": {
+                "chunks": outcome.searched.chunks,
+                "legs": list(outcome.searched.legs),
+                "terms": list(outcome.searched.terms),
+                "nearest": [_nearest_json(p) for p in outcome.searched.nearest],
+            },
+        }
+    return base | {
+        "outcome": outcome.outcome,
+        "text": outcome.text,
+        "citations": [
+            citation_json(number, c) for number, c in enumerate(outcome.citations, start=1)
+        ],
+        "phantoms": list(outcome.phantoms),
+        "unsupported_numbers": list(outcome.unsupported_numbers),
+        "reason": None,
+        "note": outcome.note,
+        "draft": None
+        if outcome.draft is None
+        else {"text": outcome.draft.text, "model": outcome.draft.model},
+    }
+
+
+def citation_json(number: int, citation: Citation) -> dict[str, Any]:
+    """Return the JSON form of a proven citation; `start` and `end` count in the section's text."""
+    section = citation.section
+    return {
+        "number": number,
+        "section": section.citation,
+        "section_id": section.id,
+        "external_id": section.external_id,
+        "heading": section.heading,
+        "path": list(section.path),
+        "quote": citation.quote,
+        "start": citation.span.start,
+        "end": citation.span.end,
+        "version": section.version,
+        "effective_from": section.effective_from.isoformat() if section.effective_from else None,
+        "effective_until": section.effective_until.isoformat() if section.effective_until else None,
+        "url": section.url,
+        "legs": list(citation.legs),
+    }
+
+
+def _nearest_json(passage: Passage) -> dict[str, Any]:
+    return {
+        "section": passage.section.citation,
+        "section_id": passage.section.id,
+        "external_id": passage.section.external_id,
+        "heading": passage.section.heading,
+        "score": passage.score,
+    }
+
+
+def record_of(finished: Finished) -> AnswerRecord:
+    """Return what the audit trail keeps."""
+    payload = outcome_json(finished)
+    return AnswerRecord(
+        city=finished.asked.city,
+        question=finished.asked.question,
+        as_of=finished.asked.as_of,
+        asked_at=datetime.now(UTC),
+        outcome=str(payload["outcome"]),
+        payload=json.dumps(payload, ensure_ascii=False),
+    )

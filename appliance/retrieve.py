@@ -1,0 +1,96 @@
+"""A question to ranked passages of one city's code: three legs, fused.
+
+Takes its store and encoder as arguments.  What it returns is stored text with its
+section; nothing is generated here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import anyio
+
+from appliance.answers.ranking import Ranked, distinct, fuse
+from appliance.corpus.references import find_references
+from appliance.domain import LEGS, Hit, Leg, Passage, Query
+from appliance.ports import Encoder, FoundChunk, Searcher
+
+# How many chunks each leg hands to fusion.  Beyond about 100 the tail only adds chunks that no leg
+# ranks well.
+DEPTH = 100
+# A named section is one or a few; a named chapter may hold many.
+NAMED_DEPTH = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved:
+    """The passages of a question, best first, and what the legs gave."""
+
+    passages: tuple[Passage, ...]
+    hits: tuple[Hit, ...]
+
+
+async def retrieve(
+    store: Searcher,
+    encoder: Encoder,
+    query: Query,
+    k: int,
+    *,
+    legs: Collection[Leg] = LEGS,
+) -> Retrieved:
+    """Return the k best passages for the query from its city, in force on its day.
+
+    Raises NoSuchCity.  A leg that has nothing (no term known, city not yet encoded) is left out.
+    """
+    hits = await _all_legs(store, encoder, query, legs)
+    ranked = fuse(hits)
+    found = {f.id: f for f in await store.chunks([r.chunk for r in ranked[: 4 * k + 40]])}
+    ranked = [r for r in ranked if r.chunk in found]
+    best = distinct(ranked, k, lambda r: len(found[r.chunk].section.text))
+    passages = [_passage(i, r, found[r.chunk]) for i, r in enumerate(best, start=1)]
+    return Retrieved(passages=tuple(passages), hits=tuple(hits))
+
+
+async def _all_legs(
+    store: Searcher, encoder: Encoder, query: Query, legs: Collection[Leg]
+) -> list[Hit]:
+    found: dict[Leg, Sequence[Hit]] = {}
+
+    async def dense() -> None:
+        vector = await encoder.encode_query(query.text)
+        found["dense"] = await store.dense(query.city, vector, DEPTH, query.as_of)
+
+    async def lexical() -> None:
+        found["lexical"] = await store.lexical(query.city, query.text, DEPTH, query.as_of)
+
+    async def named() -> None:
+        numbers = query.named or tuple(await named_numbers(store, query))
+        found["named"] = await store.named(query.city, numbers, NAMED_DEPTH, query.as_of)
+
+    runs = {"dense": dense, "lexical": lexical, "named": named}
+    async with anyio.create_task_group() as group:
+        for leg in legs:
+            group.start_soon(runs[leg])
+    return [hit for leg in LEGS for hit in found.get(leg, ())]
+
+
+async def named_numbers(store: Searcher, query: Query) -> list[str]:
+    """Return the numbers of sections, tables and chapters that the question names and the city has."""
+    references = find_references(query.text)
+    if not references:
+        return []
+    known = await store.known_labels(query.city, [r.number for r in references])
+    return [r.number for r in references if any(number == r.number for _, number in known)]
+
+
+def _passage(position: int, ranked: Ranked, found: FoundChunk) -> Passage:
+    return Passage(
+        label=str(position),
+        section=found.section,
+        span=found.span,
+        score=round(ranked.score, 6),
+        similarity=round(ranked.similarity, 6),
+        legs=ranked.legs,
+        kind=found.kind,
+    )

@@ -1,0 +1,113 @@
+"""The one composition root: settings in, a house of concrete parts out.
+
+Nothing else knows which classes stand behind the ports, and nothing is opened
+outside `open_house`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+import anyio.to_thread
+
+from appliance.ask import ChatAt
+from appliance.clients.chat import OpenAIChat
+from appliance.clients.encode import MiniLmEncoder
+from appliance.errors import ChatUnavailable, SettingsError
+from appliance.serving.model_server import Served, serving_now
+from appliance.settings import Secret, Settings
+from appliance.store import embedded
+from appliance.store.database import Pool, open_pool
+from appliance.store.loading import PostgresLoader, prepare_model
+from appliance.store.search import PostgresStore
+from models.manifest import Manifest, UnknownProfile, read_manifest
+
+
+@dataclass(slots=True, kw_only=True)
+class House:
+    """Everything that a command or a request needs, opened and connected."""
+
+    settings: Settings
+    manifest: Manifest
+    store: PostgresStore
+    loader: PostgresLoader
+    encoder: MiniLmEncoder
+    pool: Pool
+    _stack: AsyncExitStack
+    _chats: dict[str, ChatAt] = field(default_factory=dict)
+
+    async def chat(self) -> ChatAt | None:
+        """Return the chat server that answers now: the given one, else this home's own; or None."""
+        if self.settings.chat_url is not None:
+            return await self._client(
+                self.settings.chat_url, self.settings.chat_key, self.settings.chat_model
+            )
+        served = await serving_now(self.settings)
+        return None if served is None else await self.chat_at(served)
+
+    async def chat_at(self, served: Served) -> ChatAt | None:
+        """Return a client of one of our own servers."""
+        return await self._client(served.url, served.key, served.model)
+
+    async def _client(self, url: str, key: Secret | None, model: str | None) -> ChatAt | None:
+        """Return the client of a server, made once; None while it does not say what it serves."""
+        name = f"{url} {key.value if key else ''} {model or ''}"
+        if name not in self._chats:
+            chat = OpenAIChat(url, key=key, model=model, seconds=self.settings.chat_seconds)
+            try:
+                demo = self.manifest.is_demo(await chat.model())
+            except ChatUnavailable:
+                await chat.aclose()
+                return None
+            self._stack.push_async_callback(chat.aclose)
+            self._chats[name] = ChatAt(chat=chat, demo=demo)
+        return self._chats[name]
+
+
+@asynccontextmanager
+async def open_house(settings: Settings) -> AsyncIterator[House]:
+    """Open everything for the settings and close it again, in the opposite order.
+
+    Starts the embedded PostgreSQL unless a DSN is set.  Raises StoreError, WeightsRefused or
+    SettingsError, each with one sentence.
+    """
+    manifest = read_manifest()
+    try:
+        manifest.profile(settings.profile)
+    except UnknownProfile as error:
+        raise SettingsError(str(error)) from error
+    async with AsyncExitStack() as stack:
+        dsn = await _dsn(settings, stack)
+        pool = await stack.enter_async_context(open_pool(dsn))
+        encoder = await anyio.to_thread.run_sync(_encoder, settings)
+        stack.callback(encoder.close)
+        tables = await prepare_model(pool, name=encoder.model, dimension=encoder.dimension)
+        yield House(
+            settings=settings,
+            manifest=manifest,
+            store=PostgresStore(pool, vectors=tables.vectors),
+            loader=PostgresLoader(pool, tables),
+            encoder=encoder,
+            pool=pool,
+            _stack=stack,
+        )
+
+
+def _encoder(settings: Settings) -> MiniLmEncoder:
+    return MiniLmEncoder(threads=settings.encoder_threads)
+
+
+async def _dsn(settings: Settings, stack: AsyncExitStack) -> str:
+    """Return the connection string: the given one, or that of the embedded server, started here."""
+    if settings.dsn is not None:
+        return settings.dsn.value
+    running = embedded.running(settings)
+    cluster = await anyio.to_thread.run_sync(running.__enter__)
+
+    async def leave() -> None:
+        await anyio.to_thread.run_sync(running.__exit__, None, None, None)
+
+    stack.push_async_callback(leave)
+    return cluster.dsn
