@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -37,7 +37,7 @@ from appliance.domain import (
     Searched,
 )
 from appliance.errors import ChatBroken, ChatUnavailable, EmptyIndex
-from appliance.ports import AnswerRecord, Chat, Coverage, Encoder, Store
+from appliance.ports import AnswerRecord, Chat, Coverage, Encoder, Searcher, Store
 from appliance.retrieve import named_numbers as numbers_named_in
 from appliance.retrieve import retrieve
 
@@ -126,7 +126,7 @@ async def ask(
     encoder: Encoder,
     chat: ChatAt | None,
     asked: Asked,
-) -> AsyncIterator[Event]:
+) -> AsyncGenerator[Event]:
     """Yield the events of one question; the last one is `Finished`.
 
     Raises QuestionRefused, NoSuchCity and EmptyIndex before the first event.  A model server
@@ -134,7 +134,7 @@ async def ask(
     """
     watch = _Stopwatch()
     question = checked_question(asked.question)
-    coverage = await _coverage(store, asked.city)
+    coverage = await searchable(store, asked.city)
     asked = Asked(question=question, city=asked.city, as_of=asked.as_of)
     if elsewhere := other_city(question, asked.city, [c.city for c in await store.cities()]):
         yield _finished(_abstain_other_city(coverage, elsewhere.name), asked, watch)
@@ -150,19 +150,24 @@ async def ask(
     quotes = await _quotes(encoder, asked, found.passages)
     watch.lap("quotes")
     if chat is None:
-        async for event in _answered(quotes, _NO_MODEL, asked, watch):
+        for event in _proven(quotes):
             yield event
+        yield _finished(quotes_answer(quotes, _NO_MODEL), asked, watch)
         return
-    async with aclosing(_drafted(store, chat, asked, coverage, found.passages, quotes, watch)) as events:
-        async for event in events:
-            yield event
+    drafted = _drafted(store, chat, asked, coverage, found.passages, quotes, watch)
+    async with aclosing(drafted) as events:
+        async for later in events:
+            yield later
 
 
 _NO_MODEL = "No model server is running: these are the passages themselves, in their own words."
 _DEMO = "demo model, not advice"
 
 
-async def _coverage(store: Store, city: CityId) -> Coverage:
+async def searchable(store: Searcher, city: CityId) -> Coverage:
+    """Return what is held of a city that can be searched.  Raises EmptyIndex or NoSuchCity."""
+    if not await store.cities():
+        raise EmptyIndex("Nothing has been ingested yet; `permitbox ingest PATH` loads a code.")
     coverage = await store.coverage(city)
     if not coverage.chunks:
         raise EmptyIndex(
@@ -190,7 +195,11 @@ async def _quotes(encoder: Encoder, asked: Asked, passages: Sequence[Passage]) -
     """Return the best window of each of the first passages, proven, in reading order."""
     chosen = list(passages[:QUOTES])
     spans = [windows(p.text) for p in chosen]
-    texts = [f"{p.section.heading}\n{s.of(p.text)}" for p, ss in zip(chosen, spans, strict=True) for s in ss]
+    texts = [
+        f"{p.section.heading}\n{s.of(p.text)}"
+        for p, ss in zip(chosen, spans, strict=True)
+        for s in ss
+    ]
     target = await encoder.encode_query(asked.question)
     vectors = await encoder.encode_documents([encoder.tokenizer.fitted(t) for t in texts])
     scores = [float(s) for s in vectors @ target]
@@ -228,15 +237,20 @@ def quotes_answer(citations: Sequence[Citation], note: str, draft: Draft | None 
     )
 
 
-async def _answered(
-    quotes: Sequence[Citation], note: str, asked: Asked, watch: _Stopwatch, draft: Draft | None = None
-) -> AsyncIterator[Event]:
-    for number, citation in enumerate(quotes, start=1):
-        yield CitationProven(number=number, citation=citation)
-    yield _finished(quotes_answer(quotes, note, draft), asked, watch)
-
-
 # ------------------------------------------------------------------ the model
+
+
+@dataclass(slots=True)
+class _Reply:
+    """What came back from the model, whole or not."""
+
+    passages: list[Passage] = field(default_factory=list)  # those that it was given
+    text: str = ""
+    model: str = ""
+    error: str | None = None
+
+    def draft(self) -> Draft | None:
+        return Draft(text=self.text, model=self.model) if self.text else None
 
 
 async def _drafted(
@@ -247,49 +261,62 @@ async def _drafted(
     passages: Sequence[Passage],
     quotes: Sequence[Citation],
     watch: _Stopwatch,
-) -> AsyncIterator[Event]:
+) -> AsyncGenerator[Event]:
     """Draft and verify.  With a demo model the quotes come first and remain the answer."""
     if at.demo:
-        for number, citation in enumerate(quotes, start=1):
-            yield CitationProven(number=number, citation=citation)
-    pieces: list[str] = []
-    note = _DEMO if at.demo else None
-    draft: Draft | None = None
-    broken: Draft | None = None  # what a reply that broke off had said; shown only folded away
-    model = ""
-    try:
-        model = await at.chat.model()
-        fitting = pack(passages, await _budget(at.chat), _tokens)
-        messages = ask_messages(asked.question, coverage.city.name, fitting)
-        async with aclosing(
-            at.chat.stream(messages, max_tokens=REPLY_TOKENS, temperature=0.0)
-        ) as stream:
-            async for piece in stream:
-                if not pieces:
-                    watch.lap("first_token")
-                pieces.append(piece)
-                yield TokenWritten(text=piece, demo=at.demo)
-        draft = Draft(text="".join(pieces), model=model)
-    except (ChatUnavailable, ChatBroken) as error:
-        note = f"{_DEMO}; {error}" if at.demo and pieces else f"{_NO_MODEL} ({error})"
-        broken = Draft(text="".join(pieces), model=model) if pieces else None
+        for event in _proven(quotes):
+            yield event
+    reply = _Reply()
+    async with aclosing(_write(at, asked, coverage, passages, reply)) as tokens:
+        async for token in tokens:
+            if reply.text == token.text:
+                watch.lap("first_token")
+            yield token
     watch.lap("draft")
-    if draft is not None:
-        known = await store.known_labels(asked.city, named_numbers(draft.text))
-        checked = check_draft(draft, fitting, as_of=asked.as_of, known=known)
-        watch.lap("verify")
-        if checked.answer is not None and not at.demo:
-            for number, citation in enumerate(checked.answer.citations, start=1):
-                yield CitationProven(number=number, citation=citation)
-            yield _finished(checked.answer, asked, watch)
-            return
-        if not at.demo:
-            note = f"Quotes only: {checked.why_not}."
+    answer = await _verified(store, at, asked, quotes, reply)
+    watch.lap("verify")
+    if not at.demo:
+        for event in _proven(answer.citations):
+            yield event
+    yield _finished(answer, asked, watch)
+
+
+async def _write(
+    at: ChatAt, asked: Asked, coverage: Coverage, passages: Sequence[Passage], reply: _Reply
+) -> AsyncGenerator[TokenWritten]:
+    """Yield the model's words and gather them in `reply`; a server's failure is noted there."""
+    try:
+        reply.model = await at.chat.model()
+        reply.passages = pack(passages, await _budget(at.chat), _tokens)
+        messages = ask_messages(asked.question, coverage.city.name, reply.passages)
+        stream = at.chat.stream(messages, max_tokens=REPLY_TOKENS, temperature=0.0)
+        async with aclosing(stream) as pieces:
+            async for piece in pieces:
+                reply.text += piece
+                yield TokenWritten(text=piece, demo=at.demo)
+    except (ChatUnavailable, ChatBroken) as error:
+        reply.error = str(error)
+
+
+async def _verified(
+    store: Store, at: ChatAt, asked: Asked, quotes: Sequence[Citation], reply: _Reply
+) -> Answer:
+    """Return the draft as far as it is proven, or else the quotes, with a word on why."""
+    draft = reply.draft()
     if at.demo:
-        yield _finished(quotes_answer(quotes, note or _DEMO, draft or broken), asked, watch)
-        return
-    async for event in _answered(quotes, note or _NO_MODEL, asked, watch, draft):
-        yield event
+        note = _DEMO if reply.error is None else f"{_DEMO}; {reply.error}"
+        return quotes_answer(quotes, note, draft)
+    if reply.error is not None or draft is None:
+        return quotes_answer(quotes, f"{_NO_MODEL} ({reply.error})")
+    known = await store.known_labels(asked.city, named_numbers(draft.text))
+    checked = check_draft(draft, reply.passages, as_of=asked.as_of, known=known)
+    if checked.answer is not None:
+        return checked.answer
+    return quotes_answer(quotes, f"Quotes only: {checked.why_not}.", draft)
+
+
+def _proven(citations: Sequence[Citation]) -> list[CitationProven]:
+    return [CitationProven(number=n, citation=c) for n, c in enumerate(citations, start=1)]
 
 
 async def _budget(chat: Chat) -> int:

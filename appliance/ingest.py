@@ -186,8 +186,11 @@ def read_bytes(path: Path) -> bytes:
 
 def _unpack(path: Path) -> bytes:
     try:
-        with path.open("rb") as packed, zstandard.ZstdDecompressor().stream_reader(packed) as stream:
-            raw = io.BufferedReader(stream).read(_LARGEST + 1)  # type: ignore[type-var]
+        with (
+            path.open("rb") as packed,
+            zstandard.ZstdDecompressor().stream_reader(packed) as stream,
+        ):
+            raw = io.BufferedReader(stream).read(_LARGEST + 1)
     except zstandard.ZstdError as error:
         raise UnreadableFile(str(path), f"is not a whole zstandard file ({error})") from error
     if len(raw) > _LARGEST:
@@ -229,9 +232,7 @@ def _parse(text: str, path: Path, city: CityId | None) -> tuple[list[Read], list
     return list(reads.values()), rejected
 
 
-async def _split_unchanged(
-    loader: Loader, reads: Sequence[Read]
-) -> tuple[list[Read], list[Read]]:
+async def _split_unchanged(loader: Loader, reads: Sequence[Read]) -> tuple[list[Read], list[Read]]:
     """Separate what is new or changed from what the store has already."""
     fresh: list[Read] = []
     unchanged: list[Read] = []

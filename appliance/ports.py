@@ -6,7 +6,7 @@ Flows take these as arguments; `wiring` knows the concrete classes and
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -55,7 +55,11 @@ class Encoder(Protocol):
 
     model: str  # name and digest of the weights; spaces of different models cannot mix
     dimension: int
-    tokenizer: Tokenizer
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer whose limit chunks must keep."""
+        ...
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Return (len(texts), dimension) unit vectors.  Raises EncoderError on an over-long text."""
@@ -87,7 +91,7 @@ class Chat(Protocol):
 
     def stream(
         self, messages: Sequence[ChatMessage], *, max_tokens: int, temperature: float
-    ) -> AsyncIterator[str]:
+    ) -> AsyncGenerator[str]:
         """Yield the reply's pieces; closing the iterator frees the server.
 
         Raises ChatUnavailable when no server answers and ChatBroken when the

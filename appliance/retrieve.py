@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import anyio
 
@@ -69,9 +70,13 @@ async def _all_legs(
         found["named"] = await store.named(query.city, numbers, NAMED_DEPTH, query.as_of)
 
     runs = {"dense": dense, "lexical": lexical, "named": named}
-    async with anyio.create_task_group() as group:
-        for leg in legs:
-            group.start_soon(runs[leg])
+    try:
+        async with anyio.create_task_group() as group:
+            for leg in legs:
+                group.start_soon(runs[leg])
+    except ExceptionGroup as failures:
+        # One reason is enough for the person who asked, and it is one of ours or a bug.
+        raise failures.exceptions[0] from failures
     return [hit for leg in LEGS for hit in found.get(leg, ())]
 
 
@@ -94,3 +99,29 @@ def _passage(position: int, ranked: Ranked, found: FoundChunk) -> Passage:
         legs=ranked.legs,
         kind=found.kind,
     )
+
+
+def hits_json(passages: Sequence[Passage]) -> list[dict[str, Any]]:
+    """Return the JSON form of passages: the same for `permitbox search` and the API.
+
+    `start` and `end` are code points in the section's own text.
+    """
+    return [
+        {
+            "rank": rank,
+            "section": p.section.citation,
+            "section_id": p.section.id,
+            "external_id": p.section.external_id,
+            "heading": p.section.heading,
+            "path": list(p.section.path),
+            "score": p.score,
+            "similarity": p.similarity,
+            "text": p.text,
+            "start": p.span.start,
+            "end": p.span.end,
+            "legs": list(p.legs),
+            "version": p.section.version,
+            "effective_from": p.section.effective_from and p.section.effective_from.isoformat(),
+        }
+        for rank, p in enumerate(passages, start=1)
+    ]

@@ -15,7 +15,8 @@ from appliance.domain import Answer, Citation, Draft, Passage
 
 # [1], [1: "words"], [1, 2]; models also write “curly” marks.
 _MARK = re.compile(
-    r"\[\s*(?P<labels>\d{1,2}(?:\s*,\s*\d{1,2})*)\s*(?::\s*(?P<quote>[\"“].*?[\"”]))?\s*\]", re.DOTALL
+    r"\[\s*(?P<labels>\d{1,2}(?:\s*,\s*\d{1,2})*)\s*(?::\s*(?P<quote>[\"“].*?[\"”]))?\s*\]",
+    re.DOTALL,
 )
 
 

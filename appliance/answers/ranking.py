@@ -93,9 +93,7 @@ def _lift_named(
             found[chunk].append("named")
 
 
-def distinct(
-    ranked: Iterable[Ranked], k: int, length: Callable[[Ranked], int]
-) -> list[Ranked]:
+def distinct(ranked: Iterable[Ranked], k: int, length: Callable[[Ranked], int]) -> list[Ranked]:
     """Return the first k chunks with at most one of a section (PER_GIANT of a giant one)."""
     taken: dict[SectionId, int] = {}
     kept: list[Ranked] = []

@@ -24,13 +24,67 @@ def checked_question(text: str) -> str:
     kept = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs"))
     question = " ".join(kept.split())
     if not re.search(r"\w", question):
-        raise QuestionRefused("The question is empty; type one, like 'Do I need a permit for a fence?'")
+        raise QuestionRefused(
+            "The question is empty; type one, like 'Do I need a permit for a fence?'"
+        )
     return question
 
 
 _STATES = frozenset(
-    """al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm
-    ny nc nd oh ok or pa ri sc sd tn tx ut vt va wa wv wi wy dc xx""".split()
+    [
+        "al",
+        "ak",
+        "az",
+        "ar",
+        "ca",
+        "co",
+        "ct",
+        "de",
+        "fl",
+        "ga",
+        "hi",
+        "id",
+        "il",
+        "in",
+        "ia",
+        "ks",
+        "ky",
+        "la",
+        "me",
+        "md",
+        "ma",
+        "mi",
+        "mn",
+        "ms",
+        "mo",
+        "mt",
+        "ne",
+        "nv",
+        "nh",
+        "nj",
+        "nm",
+        "ny",
+        "nc",
+        "nd",
+        "oh",
+        "ok",
+        "or",
+        "pa",
+        "ri",
+        "sc",
+        "sd",
+        "tn",
+        "tx",
+        "ut",
+        "vt",
+        "va",
+        "wa",
+        "wv",
+        "wi",
+        "wy",
+        "dc",
+        "xx",
+    ]
 )
 # Names under which people speak of a place, beside its own.
 _NICKNAMES = {"new-york-ny": ("nyc", "new york"), "washington-dc": ("d.c.", "dc", "washington")}

@@ -125,7 +125,8 @@ class MiniLmEncoder:
         length = float(np.linalg.norm(mean))
         if not np.isfinite(length) or length == 0.0:
             raise EncoderError("The encoder gave a vector without direction; its weights are bad.")
-        return (mean / length).astype(np.float32)
+        vector: Vectors = (mean / length).astype(np.float32)
+        return vector
 
 
 def _verified(where: tuple[str, str], digest: str) -> Path:

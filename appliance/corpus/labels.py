@@ -28,7 +28,9 @@ def labels_of(body: str, sections: Sequence[Section]) -> tuple[Label, ...]:
             key = (position, kind, number)
             best[key] = min(weight, best.get(key, weight))
     return tuple(
-        Label(section=p, kind=k, number=n, weight=w) for (p, k, n), w in best.items() if len(n) <= 200
+        Label(section=p, kind=k, number=n, weight=w)
+        for (p, k, n), w in best.items()
+        if len(n) <= 200
     )
 
 
@@ -58,5 +60,7 @@ def _tables(text: str) -> Iterator[tuple[str, str, int]]:
         return
     for reference in find_references(text):
         if reference.kind == "table":
-            captioned = _LINE_START.search(text[max(0, reference.span.start - 40) : reference.span.start])
+            captioned = _LINE_START.search(
+                text[max(0, reference.span.start - 40) : reference.span.start]
+            )
             yield "table", reference.number, CAPTION if captioned else MENTIONED

@@ -89,9 +89,7 @@ def read_markdown(text: str, *, name: str, city: CityId | None = None) -> Read |
         return Rejected(where=name, reasons=(str(error),))
     if reasons := objections(body):
         return Rejected(where=name, reasons=reasons)
-    sections = parse_markdown(
-        body, city=place.id, document_id=document.external_id, title=title
-    )
+    sections = parse_markdown(body, city=place.id, document_id=document.external_id, title=title)
     return Read(city=place, accepted=Accepted(document=document, sections=sections))
 
 

@@ -40,16 +40,16 @@ _PATTERNS: dict[Kind, re.Pattern[str]] = {
         # Table letters and Roman numerals are told from words by their capitals.
         re.IGNORECASE if kind == "section" else 0,
     )
-    for kind, word in (
-        (k, w if k == "section" else f"(?i:{w})") for k, w in _KEYWORDS.items()
-    )
+    for kind, word in ((k, w if k == "section" else f"(?i:{w})") for k, w in _KEYWORDS.items())
 }
 # Without a keyword only a number with two joints or long parts counts: "28-105.9", "17.102.130",
 # "42-3506.02", "24-4420"; "24-7", "2.5" and "1-2" stay what they are.
 _BARE = re.compile(rf"(?<![\w.\-$]){_NUMBER}(?![\w%])")
-_LIST = re.compile(rf"\s*(?:,|;|and|or|&|to|through|,\s*and|,\s*or)\s*(?:§{{1,2}}\s*)?(?P<number>{_NUMBER})")
+_LIST = re.compile(
+    rf"\s*(?:,|;|and|or|&|to|through|,\s*and|,\s*or)\s*(?:§{{1,2}}\s*)?(?P<number>{_NUMBER})"
+)
 
-_DASHES = str.maketrans({c: "-" for c in "\u2010\u2011\u2012\u2013\u2014\u2212"})
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,11 +145,42 @@ def _reference(kind: Kind, match: re.Match[str], start: int | None = None) -> Re
 
 # Words that name no particular code.
 _GENERIC = frozenset(
-    "a ann annotated and article chapter city code codes county general of official ordinance "
-    "ordinances part regulations regs revised rules sec section sections subsection the title town "
-    "zoning municipal no law laws".split()
+    [
+        "a",
+        "ann",
+        "annotated",
+        "and",
+        "article",
+        "chapter",
+        "city",
+        "code",
+        "codes",
+        "county",
+        "general",
+        "of",
+        "official",
+        "ordinance",
+        "ordinances",
+        "part",
+        "regulations",
+        "regs",
+        "revised",
+        "rules",
+        "sec",
+        "section",
+        "sections",
+        "subsection",
+        "the",
+        "title",
+        "town",
+        "zoning",
+        "municipal",
+        "no",
+        "law",
+        "laws",
+    ]
 )
-_LITTLE = frozenset("a and of the".split())
+_LITTLE = frozenset(["a", "and", "of", "the"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +208,15 @@ def parse_citation(text: str) -> Cited:
 
 
 def _best_match(plain: str) -> tuple[Kind, str, int, int] | None:
-    order: tuple[Kind, ...] = ("table", "section", "appendix", "article", "chapter", "part", "title")
+    order: tuple[Kind, ...] = (
+        "table",
+        "section",
+        "appendix",
+        "article",
+        "chapter",
+        "part",
+        "title",
+    )
     for kind in order:
         matches = list(_PATTERNS[kind].finditer(plain))
         if matches:
@@ -226,7 +265,9 @@ def same_code(asked: Iterable[str], registered: Iterable[str], place: Iterable[s
     return _explained(special_a, r, a, p) and _explained(special_r, a, r, p)
 
 
-def _explained(words: Iterable[str], by: tuple[str, ...], own: tuple[str, ...], place: frozenset[str]) -> bool:
+def _explained(
+    words: Iterable[str], by: tuple[str, ...], own: tuple[str, ...], place: frozenset[str]
+) -> bool:
     initials_by, initials_own = _initials(by), _initials(own)
     place_initials = _initials(tuple(sorted(place))) | {"".join(w[0] for w in place)}
     return all(
@@ -249,5 +290,7 @@ def _initials(words: tuple[str, ...]) -> frozenset[str]:
     """Return the initials of every run of two to six words, little words left out."""
     kept = [w for w in words if w not in _LITTLE and not w.isdigit()]
     return frozenset(
-        "".join(w[0] for w in kept[i : i + n]) for n in range(2, 7) for i in range(len(kept) - n + 1)
+        "".join(w[0] for w in kept[i : i + n])
+        for n in range(2, 7)
+        for i in range(len(kept) - n + 1)
     )

@@ -25,9 +25,11 @@ _ANY = "|".join(_WORDS)
 # "Licensing of towing cars. [Repealed]", "(Reserved)", "Repealed 07-16-2024 Special Agreements": the
 # mark stands in brackets or alone at an end.  "Effect of repealers." and "… regulations repealed." as
 # the end of a sentence are headings of living law.
-_HEADING = re.compile(rf"[\[(]\s*({_ANY})\b[^\])]*[\])]|^(?:[^\w]*({_ANY})\b)|[–—-]\s*({_ANY})\.?$", re.I)
+_HEADING = re.compile(
+    rf"[\[(]\s*({_ANY})\b[^\])]*[\])]|^(?:[^\w]*({_ANY})\b)|[–—-]\s*({_ANY})\.?$", re.IGNORECASE
+)
 # The whole text, or its first line, is the mark: "Repealed.", "[Reserved]", "Expired\nExpired."
-_TEXT = re.compile(rf"^\W*({_ANY})\b", re.I)
+_TEXT = re.compile(rf"^\W*({_ANY})\b", re.IGNORECASE)
 _STUB = 300  # code points; a living section that begins with such a word is longer than its mark
 
 

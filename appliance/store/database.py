@@ -57,6 +57,16 @@ async def _configure(connection: AsyncConnection) -> None:
     await connection.commit()
 
 
+@asynccontextmanager
+async def connected(pool: Pool) -> AsyncIterator[AsyncConnection]:
+    """Hand over a connection of the pool.  Raises StoreUnavailable when the database is gone."""
+    try:
+        async with pool.connection() as connection:
+            yield connection
+    except psycopg.OperationalError as error:
+        raise StoreUnavailable("The database does not answer; try again in a moment.") from error
+
+
 async def migrate(dsn: str) -> list[int]:
     """Apply the missing migrations, each in a transaction of its own; return their numbers."""
     try:
@@ -79,7 +89,7 @@ async def _apply_missing(connection: AsyncConnection) -> list[int]:
     )
     await _check_pgvector(connection)
     cursor = await connection.execute("select number, digest from migration")
-    applied = dict(await cursor.fetchall())
+    applied: dict[int, str] = dict(await cursor.fetchall())
     known = {number for number, _, _ in migrations()}
     if newer := sorted(set(applied) - known):
         raise SchemaRefused(
@@ -120,8 +130,12 @@ async def _check_pgvector(connection: AsyncConnection) -> None:
 async def pgvector_warning(pool: Pool) -> str | None:
     """Return a sentence when the installed pgvector has known faults, else None."""
     async with pool.connection() as connection:
-        cursor = await connection.execute("select extversion from pg_extension where extname='vector'")
+        cursor = await connection.execute(
+            "select extversion from pg_extension where extname='vector'"
+        )
         row = await cursor.fetchone()
     if row and tuple(int(part) for part in str(row[0]).split(".")) < _PGVECTOR_WANTED:
-        return f"pgvector {row[0]} has known faults in HNSW (CVE-2026-3172); update to 0.8.4 or later."
+        return (
+            f"pgvector {row[0]} has known faults in HNSW (CVE-2026-3172); update to 0.8.4 or later."
+        )
     return None

@@ -206,9 +206,7 @@ class PostgresLoader:
         async with self._pool.connection() as connection, connection.transaction():
             partition = await _new_partition(connection, self._tables.vectors, city)
             await connection.execute(
-                statement(
-                    "fill_vectors", partition=partition, embeddings=self._tables.embeddings
-                ),
+                statement("fill_vectors", partition=partition, embeddings=self._tables.embeddings),
                 {"city": city},
             )
             await _swap(connection, self._tables.vectors, city, partition)
@@ -279,9 +277,7 @@ async def _retire_missing(
     cursor = await connection.execute(statement("of_file"), {"file": path})
     gone = [r for r in await cursor.fetchall() if (r[1], r[2]) not in present]
     if gone:
-        await connection.execute(
-            statement("retire"), {"ids": [r[0] for r in gone], "until": today}
-        )
+        await connection.execute(statement("retire"), {"ids": [r[0] for r in gone], "until": today})
     return {r[1] for r in gone}
 
 
@@ -386,15 +382,17 @@ def _document_row(
 def _section_row(
     id_: int, city_id: int, document_id: int, position: int, s: Section, crumb: str
 ) -> tuple[Any, ...]:
-    return (
-        (id_, city_id, document_id, position, s.parent, s.external_id, s.citation, s.number)
-        + (s.heading, list(s.path), s.span.start, s.span.end, s.standing.value, crumb)
+    return (id_, city_id, document_id, position, s.parent, s.external_id, s.citation, s.number) + (
+        s.heading,
+        list(s.path),
+        s.span.start,
+        s.span.end,
+        s.standing.value,
+        crumb,
     )
 
 
-async def _copy(
-    connection: AsyncConnection, target: str, rows: Iterable[tuple[Any, ...]]
-) -> None:
+async def _copy(connection: AsyncConnection, target: str, rows: Iterable[tuple[Any, ...]]) -> None:
     async with connection.cursor() as cursor, cursor.copy(f"copy {target} from stdin") as copy:
         for row in rows:
             await copy.write_row(row)
@@ -409,9 +407,7 @@ async def _rebuild_lexical(connection: AsyncConnection, city_id: int) -> None:
     average = average_length(sum(c.values()) for c in counts.values())
     partition = await _new_partition(connection, "chunk_lexical", city_id)
     rows = (
-        (city_id, chunk, _sparse(document_weights(c, average)))
-        for chunk, c in counts.items()
-        if c
+        (city_id, chunk, _sparse(document_weights(c, average))) for chunk, c in counts.items() if c
     )
     await _copy_binary(connection, partition, ("int4", "int8", "sparsevec"), rows)
     await _swap(connection, "chunk_lexical", city_id, partition)

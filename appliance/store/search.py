@@ -31,7 +31,7 @@ from appliance.domain import (
 )
 from appliance.errors import NoSuchCity, NoSuchSection
 from appliance.ports import AnswerRecord, Coverage, FoundChunk, Vectors
-from appliance.store.database import Pool
+from appliance.store.database import Pool, connected
 from appliance.store.sql import statement
 
 _SECTION_KINDS = ["section", "table", "appendix", "chapter", "article", "part", "whole"]
@@ -155,7 +155,7 @@ class PostgresStore:
 
     async def keep(self, record: AnswerRecord) -> None:
         """Add an answer to the audit trail."""
-        async with self._pool.connection() as connection:
+        async with connected(self._pool) as connection:
             await connection.execute(
                 statement("keep_answer"),
                 {
@@ -173,7 +173,7 @@ class PostgresStore:
     async def _rows(
         self, name: str, identifiers: dict[str, str] | None = None, **parameters: Any
     ) -> list[tuple[Any, ...]]:
-        async with self._pool.connection() as connection:
+        async with connected(self._pool) as connection:
             return await _fetch(connection, name, identifiers or {}, parameters)
 
     async def _city(self, city: CityId) -> _CityRow:
@@ -204,7 +204,9 @@ async def _fetch(
 
 def _hits(rows: Sequence[tuple[Any, ...]], leg: Leg) -> list[Hit]:
     return [
-        Hit(chunk=ChunkId(chunk), section=SectionId(section), leg=leg, rank=rank, score=float(score))
+        Hit(
+            chunk=ChunkId(chunk), section=SectionId(section), leg=leg, rank=rank, score=float(score)
+        )
         for rank, (chunk, section, score) in enumerate(rows, start=1)
     ]
 

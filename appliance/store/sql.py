@@ -27,7 +27,7 @@ def statement(name: str, **identifiers: str) -> sql.Composed:
     text = _texts()[name]
     if "{section_columns}" in text:
         names["section_columns"] = sql.SQL(_without_comments(_texts()["section_columns"]))
-    return sql.SQL(text).format(**names)  # type: ignore[arg-type]  # our own file, not user text
+    return sql.SQL(text).format(**names)  # our own file, not user text
 
 
 def _without_comments(text: str) -> str:

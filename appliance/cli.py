@@ -1,0 +1,328 @@
+"""The command `permitbox`: parse options, open the house, call one flow, print.
+
+Every command that a script might read has `--json`.  An error that we know is one
+sentence on standard error and an exit code; nothing else is caught.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Coroutine, Iterable
+from datetime import date
+from importlib.metadata import entry_points, version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from appliance.answers.citations import Judgement
+from appliance.answers.routing import checked_question
+from appliance.ask import (
+    Asked,
+    Event,
+    Finished,
+    TokenWritten,
+    ask,
+    drain,
+    outcome_json,
+    record_of,
+)
+from appliance.domain import LEGS, CityId, Leg, Query, parse_city_id
+from appliance.errors import BadRequest, EmptyIndex, PermitBoxError
+from appliance.ingest import Summary, ingest
+from appliance.ports import Coverage
+from appliance.retrieve import hits_json, retrieve
+from appliance.settings import Settings, read_settings
+from appliance.terminal import Ticker, print_answer
+from appliance.verify import ClaimLine, verify_claim
+from appliance.wiring import House, open_house
+
+app = typer.Typer(
+    help="Answers building-permit questions from a city's own code, with proven citations.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+_out = Console(soft_wrap=True, highlight=False)
+_err = Console(stderr=True, soft_wrap=True, highlight=False)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
+City = Annotated[str, typer.Option("--city", help="The city's id, like new-york-ny.")]
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", help="The day whose law applies, like 2026-07-01.")
+]
+
+
+def main() -> None:
+    """Run the command line; the entry point of the distribution."""
+    _mount(app)
+    try:
+        app()
+    except PermitBoxError as error:
+        _err.print(f"permitbox: {error}", style="bold red", markup=False)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # `permitbox search … | head`
+        sys.stderr.close()
+        sys.exit(141)
+
+
+def _mount(into: typer.Typer) -> None:
+    """Add the sub-commands of the packages above, which the appliance does not import."""
+    for point in sorted(entry_points(group="permitbox.commands"), key=lambda p: p.name):
+        into.add_typer(point.load(), name=point.name)
+
+
+def _run(
+    work: Callable[[House], Coroutine[Any, Any, Any]], settings: Settings | None = None
+) -> Any:
+    """Open the house, do the work in it, close it."""
+
+    async def whole() -> Any:
+        async with open_house(settings or read_settings()) as house:
+            return await work(house)
+
+    try:
+        return asyncio.run(whole())
+    except KeyboardInterrupt:
+        _err.print("permitbox: stopped; what was done is kept.")
+        raise typer.Exit(130) from None
+
+
+def _city(text: str) -> CityId:
+    try:
+        return parse_city_id(text)
+    except ValueError as error:
+        raise BadRequest(f"{error}; `permitbox cities` lists the cities of this box.") from None
+
+
+def _day(text: str | None) -> date:
+    if text is None:
+        return date.today()
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise BadRequest(f"--as-of {text!r} is not a date like 2026-07-01.") from None
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, ensure_ascii=False))
+
+
+# ------------------------------------------------------------------ ingest
+
+
+@app.command("ingest")
+def ingest_command(
+    paths: Annotated[list[Path], typer.Argument(help="Corpus files or folders.")],
+    city: Annotated[
+        str | None, typer.Option("--city", help="Read every record as of this city.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Load corpus files; run again it goes on where it was, or does nothing."""
+    override = None if city is None else _city(city)
+    tell = Ticker(_err)
+    summary: Summary = _run(
+        lambda house: ingest(
+            house.loader, house.encoder, paths, city=override, today=date.today(), tell=tell
+        )
+    )
+    tell.end()
+    _report_ingest(summary, as_json)
+    if summary.unreadable:
+        raise typer.Exit(1)
+
+
+def _report_ingest(summary: Summary, as_json: bool) -> None:
+    for error in summary.unreadable:
+        _err.print(f"not read: {error}", style="red", markup=False)
+    for rejected in summary.rejected[:20]:
+        _err.print(f"rejected: {rejected.where}: {'; '.join(rejected.reasons)}", markup=False)
+    if len(summary.rejected) > 20:
+        _err.print(f"… and {len(summary.rejected) - 20:,} more records rejected")
+    rate = summary.encoded / summary.encode_seconds if summary.encode_seconds > 0.01 else 0.0
+    facts = {
+        "documents": summary.documents,
+        "sections": summary.sections,
+        "chunks": summary.chunks,
+        "seconds": round(summary.seconds, 2),
+        "encoded": summary.encoded,
+        "chunks_per_second": round(rate, 1),
+        "unchanged_files": summary.unchanged,
+        "rejected": len(summary.rejected),
+        "unreadable": len(summary.unreadable),
+    }
+    if as_json:
+        _print_json(facts)
+        return
+    _out.print(
+        f"{summary.documents:,} documents, {summary.sections:,} sections, {summary.chunks:,} chunks "
+        f"new or changed; {summary.encoded:,} encoded ({rate:.1f} chunks/s); "
+        f"{summary.unchanged:,} files unchanged; {summary.seconds:.1f} s"
+    )
+
+
+# ------------------------------------------------------------------ cities
+
+
+@app.command("cities")
+def cities_command(as_json: Json = False) -> None:
+    """List the cities of this box and what can be searched of each."""
+    cities: Iterable[Coverage] = _run(lambda house: house.store.cities())
+    rows = [
+        {
+            "city": c.city.id,
+            "name": c.city.name,
+            "sections": c.sections,
+            "chunks": c.chunks,
+            "newest": c.newest.isoformat() if c.newest else None,
+            "status": c.status,
+        }
+        for c in cities
+    ]
+    if as_json:
+        _print_json(rows)
+        return
+    if not rows:
+        raise EmptyIndex("Nothing has been ingested yet; `permitbox ingest PATH` loads a code.")
+    for row in rows:
+        _out.print(
+            f"{row['city']:<28} {row['sections']:>7,} sections {row['chunks']:>8,} chunks  "
+            f"{row['newest'] or 'undated':<10}  {row['status']}"
+        )
+
+
+# ------------------------------------------------------------------ search
+
+
+@app.command("search")
+def search_command(
+    query: Annotated[str, typer.Argument(help="The question, or words, or a section number.")],
+    city: City,
+    k: Annotated[int, typer.Option("--k", min=1, max=100, help="How many passages.")] = 10,
+    legs: Annotated[
+        str, typer.Option("--legs", help="Which legs search: any of dense,lexical,named.")
+    ] = ",".join(LEGS),
+    as_of: AsOf = None,
+    as_json: Json = False,
+) -> None:
+    """Show the passages that a question finds, best first."""
+    asked = Query(text=checked_question(query), city=_city(city), as_of=_day(as_of))
+    chosen = parse_legs(legs)
+
+    async def work(house: House) -> list[dict[str, Any]]:
+        coverage = await house.store.coverage(asked.city)
+        if not coverage.chunks:
+            raise EmptyIndex(f"Nothing of {coverage.city.name} can be searched yet.")
+        found = await retrieve(house.store, house.encoder, asked, k, legs=chosen)
+        return hits_json(found.passages)
+
+    hits = _run(work)
+    if as_json:
+        _print_json({"hits": hits})
+        return
+    for hit in hits:
+        _out.print(
+            f"\n{hit['rank']}. {hit['section']} — {hit['heading']}  ({hit['score']})", markup=False
+        )
+        _out.print(hit["text"].strip(), markup=False)
+
+
+def parse_legs(text: str) -> tuple[Leg, ...]:
+    """Return the legs that "dense,named" names.  Raises BadRequest."""
+    names = [n.strip() for n in text.split(",") if n.strip()]
+    if not names or any(n not in LEGS for n in names):
+        raise BadRequest(f"--legs {text!r} must name some of {', '.join(LEGS)}.")
+    return tuple(leg for leg in LEGS if leg in names)
+
+
+# ------------------------------------------------------------------ ask
+
+
+@app.command("ask")
+def ask_command(
+    question: Annotated[str, typer.Argument(help="The question, in your own words.")],
+    city: City,
+    as_of: AsOf = None,
+    as_json: Json = False,
+) -> None:
+    """Answer a question from the city's code, with proven citations."""
+    asked = Asked(question=question, city=_city(city), as_of=_day(as_of))
+
+    async def work(house: House) -> Finished:
+        def show(event: Event) -> None:
+            if isinstance(event, TokenWritten) and not event.demo and not as_json:
+                sys.stderr.write(event.text)
+                sys.stderr.flush()
+
+        events = ask(house.store, house.encoder, await house.chat(), asked)
+        finished = await drain(events, show)
+        await house.store.keep(record_of(finished))
+        return finished
+
+    finished: Finished = _run(work)
+    if as_json:
+        _print_json(outcome_json(finished))
+        return
+    print_answer(finished, _out)
+
+
+# ------------------------------------------------------------------ verify
+
+
+@app.command("verify")
+def verify_command(as_json: Json = False, as_of: AsOf = None) -> None:
+    """Check citations: JSON lines {"city","citation","claim"} on standard input, a verdict each.
+
+    No model is used.  The verdicts: proven, phantom, repealed, misquoted, wrong_city, unsupported.
+    """
+    day = _day(as_of)
+    lines = [line for line in sys.stdin if line.strip()]
+    claims = [ClaimLine.parse(line, number) for number, line in enumerate(lines, start=1)]
+
+    async def work(house: House) -> list[Judgement]:
+        return [await verify_claim(house.store, claim, day) for claim in claims]
+
+    for claim, judgement in zip(claims, _run(work), strict=True):
+        external_id = None if judgement.section is None else judgement.section.external_id
+        if as_json:
+            _print_json({"verdict": judgement.verdict.value, "external_id": external_id})
+        else:
+            _out.print(
+                f"{judgement.verdict.value:<12} {claim.citation}  {external_id or ''}", markup=False
+            )
+
+
+# ------------------------------------------------------------------ serve, up, version
+
+
+@app.command("serve")
+def serve_command(
+    port: Annotated[int | None, typer.Option("--port", min=0, max=65535, help="The port.")] = None,
+) -> None:
+    """Serve the page and the API over this home, without starting a model server."""
+    from appliance.up import serve
+
+    settings = read_settings()
+    asyncio.run(serve(settings, port=settings.port if port is None else port, out=_out))
+
+
+@app.command("up")
+def up_command() -> None:
+    """Bring the whole box up: page, sample cities if it is empty, model server; until Ctrl-C."""
+    from appliance.up import up
+
+    asyncio.run(up(read_settings(), out=_out))
+
+
+@app.command("version")
+def version_command() -> None:
+    """Print the version."""
+    _out.print(version("permitbox"))
+
+
+if __name__ == "__main__":
+    main()

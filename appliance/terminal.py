@@ -1,0 +1,84 @@
+"""How answers and progress look in a terminal.  Knows records and Rich, no store and no model."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from rich.console import Console
+
+from appliance.ask import Finished
+from appliance.domain import Abstention
+from appliance.ingest import Progress
+
+
+def print_answer(finished: Finished, out: Console) -> None:
+    """Print an answer for a person: the text, its proofs, and what to be wary of."""
+    outcome = finished.outcome
+    out.print()
+    out.print(outcome.text, markup=False)
+    if isinstance(outcome, Abstention):
+        if outcome.office:
+            out.print(f"\nAsk: {outcome.office}", markup=False)
+        return
+    out.print("\nProven citations:", style="bold")
+    for number, c in enumerate(outcome.citations, start=1):
+        since = c.section.effective_from.isoformat() if c.section.effective_from else "undated"
+        out.print(
+            f"  [{number}] {c.section.citation} ({since}, version {c.section.version[:8]}, "
+            f"characters {c.span.start} to {c.span.end})",
+            markup=False,
+        )
+    for phantom in outcome.phantoms:
+        out.print(f"  not in this code: {phantom}", style="yellow", markup=False)
+    for quantity in outcome.unsupported_numbers:
+        out.print(f"  not in the cited text: {quantity}", style="yellow", markup=False)
+    if outcome.note:
+        out.print(f"\n{outcome.note}", style="dim", markup=False)
+
+
+class Ticker:
+    """Shows progress: a live line on a terminal, a line every 10 s elsewhere."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._last = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        """Show where the work stands, not too often."""
+        now = time.monotonic()
+        pause = 0.2 if self._console.is_terminal else 10.0
+        if now - self._last < pause and progress.done < progress.total:
+            return
+        self._last = now
+        line = progress_line(progress)
+        if self._console.is_terminal:
+            sys.stderr.write(f"\r\x1b[2K{line[: self._console.width - 1]}")
+            sys.stderr.flush()
+        else:
+            self._console.print(line, markup=False)
+
+    def end(self) -> None:
+        """Leave the live line behind."""
+        if self._console.is_terminal and self._last:
+            sys.stderr.write("\n")
+
+
+def progress_line(p: Progress) -> str:
+    """Return one line like "encoding salem-va  1,024/4,096 chunks  25 %  51 chunks/s  0:01:00 left"."""
+    share = 100 * p.done // p.total if p.total else 100
+    left = "" if p.eta is None else f"  {clock(p.eta)} left"
+    if p.unit == "bytes":
+        amount = f"{p.done / 1e6:,.1f}/{p.total / 1e6:,.1f} MB"
+        rate = f"{p.rate / 1e6:,.1f} MB/s"
+    else:
+        amount = f"{p.done:,}/{p.total:,} {p.unit}"
+        rate = f"{p.rate:,.0f} {p.unit}/s"
+    return f"{p.stage} {p.what}  {amount}  {share} %  {rate}{left}"
+
+
+def clock(seconds: float) -> str:
+    """Return seconds as h:mm:ss."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"
