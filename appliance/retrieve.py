@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 
 from appliance.answers.ranking import Ranked, distinct, fuse
+from appliance.corpus.lay import widened
 from appliance.corpus.references import find_references
 from appliance.domain import LEGS, Hit, Leg, Passage, Query
 from appliance.ports import Encoder, FoundChunk, Searcher
@@ -57,13 +58,14 @@ async def _all_legs(
     store: Searcher, encoder: Encoder, query: Query, legs: Collection[Leg]
 ) -> list[Hit]:
     found: dict[Leg, Sequence[Hit]] = {}
+    text = widened(query.text)
 
     async def dense() -> None:
-        vector = await encoder.encode_query(query.text)
+        vector = await encoder.encode_query(text)
         found["dense"] = await store.dense(query.city, vector, DEPTH, query.as_of)
 
     async def lexical() -> None:
-        found["lexical"] = await store.lexical(query.city, query.text, DEPTH, query.as_of)
+        found["lexical"] = await store.lexical(query.city, text, DEPTH, query.as_of)
 
     async def named() -> None:
         numbers = query.named or tuple(await named_numbers(store, query))
