@@ -5,9 +5,6 @@ nothing of this project, so this file imports nothing of it either.  The folder
 appears under its name only when it is whole, so a kill leaves no half model.
 """
 
-# mypy: disable-error-code="import-not-found, unused-ignore"
-# (the app's environment, where mypy runs, has no torch)
-
 from __future__ import annotations
 
 import shutil

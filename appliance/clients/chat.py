@@ -130,7 +130,7 @@ def _error_words(event: Mapping[str, Any]) -> str:
     return str(message or "it did not say why")[:200].rstrip(".")
 
 
-# ------------------------------------------------------------------ thinking (pure)
+# ------------------------------------------------------------------ thinking taken out (pure)
 
 
 class ThinkStripper:

@@ -226,7 +226,8 @@ class _Steps:
         """Return the line that best says why the last program failed."""
         errors = [line for line in self.tail if line.startswith("ERROR: ")]
         line = (errors or list(self.tail) or ["it said nothing"])[-1]
-        return line.removeprefix("ERROR: ").rstrip(".")
+        # pip puts the conditions of a requirement behind it, which nobody asked about.
+        return line.removeprefix("ERROR: ").partition("; ")[0].rstrip(".")
 
     async def run(self, program: Sequence[str]) -> int:
         """Run `program` to its end and return its exit status; cancelling ends it."""

@@ -18,6 +18,7 @@ only, as it runs with `python -I` outside the package.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ctypes
 import os
 import select
@@ -35,6 +36,7 @@ GLANCE_SECONDS = 0.5
 # What our end waits beyond the grace before it takes matters into its own hands.
 MARGIN_SECONDS = 3.0
 
+_THIS_FILE = str(Path(__file__).resolve())
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -55,9 +57,8 @@ async def spawn(
     Its exit status is the program's (128 + signal when a signal ended it).  The
     guard keeps the descriptors `keep` open until the last of the program is gone.
     """
-    guard = (sys.executable, "-I", str(Path(__file__).resolve()), str(grace), *program)
     return await asyncio.create_subprocess_exec(
-        *guard,
+        *(sys.executable, "-I", _THIS_FILE, str(grace), *program),
         stdin=asyncio.subprocess.PIPE,
         stdout=output,
         stderr=asyncio.subprocess.STDOUT,
@@ -97,16 +98,14 @@ def guard(grace: float, program: Sequence[str]) -> int:
     """Run `program` until it ends or nobody holds the pipe; leave nothing of it behind."""
     signal.signal(signal.SIGTERM, _raise_asked)
     _adopt_orphans()
-    child = subprocess.Popen(
+    child = subprocess.Popen(  # noqa: S603 -- our end made the command, from no user's words
         program,
         stdin=subprocess.DEVNULL,
         process_group=0,
         preexec_fn=_die_with_guard,  # noqa: PLW1509 -- safe here: the guard has one thread
     )
-    try:
+    with contextlib.suppress(_Asked):
         _wait(child, os.getppid())
-    except _Asked:
-        pass
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     _end_group(child, grace)
     status = child.wait()
@@ -174,7 +173,7 @@ def _die_with_guard() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
-def _raise_asked(number: int, frame: FrameType | None) -> None:
+def _raise_asked(_number: int, _frame: FrameType | None) -> None:
     raise _Asked
 
 

@@ -19,6 +19,7 @@ import os
 import secrets
 import shutil
 import socket
+import ssl
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
@@ -335,9 +336,10 @@ async def _answering(served: Served | None) -> Served | None:
 async def _request(
     served: Served, method: str, path: str, body: object, *, seconds: float
 ) -> httpx.Response | None:
-    # A proxy of the environment must not be asked for a loopback address, and plain http has no
-    # certificates, which would otherwise be loaded at every glance.
-    async with httpx.AsyncClient(trust_env=False, verify=False, timeout=seconds) as client:
+    # A proxy of the environment must not be asked for a loopback address; and the bare transport
+    # loads no certificates, which plain http has no use for, at every glance.
+    transport = httpx.AsyncHTTPTransport(verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+    async with httpx.AsyncClient(transport=transport, timeout=seconds) as client:
         try:
             return await client.request(
                 method,
@@ -386,8 +388,8 @@ def _write_note(settings: Settings, pid: int, port: int, served: Served) -> None
     path = _note_path(settings)
     draft = path.with_suffix(".part")
     draft.unlink(missing_ok=True)
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        json.dump(note, file)
+    draft.touch(mode=0o600, exist_ok=False)
+    draft.write_text(json.dumps(note), "utf-8")
     draft.replace(path)
 
 
