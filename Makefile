@@ -55,8 +55,8 @@ contracts: setup-dev
 
 check: lint types contracts test  ## all that a change must pass
 
-bench: setup-dev  ## how fast: encoder, chunker, search
-	@$(BIN)/python -m benchmarks
+bench: setup     ## how fast is the encoder on this machine
+	@$(BIN)/permitbox bench encoder
 
 UV := uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
 lock:            ## renew the locks (needs uv)

@@ -87,7 +87,7 @@ class MiniLmEncoder:
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Return (len(texts), 384) unit vectors.  Raises EncoderError on a text over 256 tokens."""
-        return await anyio.to_thread.run_sync(self._encode_all, list(texts))
+        return await anyio.to_thread.run_sync(self.encode_now, list(texts))
 
     async def encode_query(self, text: str) -> Vectors:
         """Return one unit vector; a query is cut after 256 tokens (a question's gist comes first)."""
@@ -100,7 +100,8 @@ class MiniLmEncoder:
         """Stop the threads."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _encode_all(self, texts: list[str]) -> Vectors:
+    def encode_now(self, texts: Sequence[str]) -> Vectors:
+        """Do what `encode_documents` does in the calling thread."""
         vectors = list(self._pool.map(self._encode_one, texts))
         return np.stack(vectors) if vectors else np.zeros((0, self.dimension), np.float32)
 

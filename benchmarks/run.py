@@ -1,0 +1,55 @@
+"""The commands `permitbox bench …`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from appliance.domain import CityId
+from appliance.settings import read_settings
+from appliance.wiring import open_house
+from benchmarks.encoder import compare
+from benchmarks.search import Latency, measure
+
+app = typer.Typer(help="How fast?  Figures of this machine, with n.", no_args_is_help=True)
+
+
+@app.command("encoder")
+def encoder_command(
+    plain: Annotated[
+        Path | None,
+        typer.Option("--plain", help="The python of an environment with sentence-transformers."),
+    ] = None,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds of each, in turn.")] = 5,
+) -> None:
+    """Chunks a second of the encoder, and its ratio to plain sentence-transformers."""
+    print(compare(plain, rounds).report())
+
+
+@app.command("search")
+def search_command(
+    cases: Annotated[list[Path], typer.Option("--cases", help="Files of evaluation cases.")],
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Most questions of a city.")] = 20,
+) -> None:
+    """Milliseconds of a search by leg and city, over the current home."""
+
+    async def work() -> list[Latency]:
+        async with open_house(read_settings()) as house:
+            held = {c.city.id for c in await house.store.cities() if c.chunks}
+            taken: dict[str, int] = {}
+            questions = []
+            for path in cases:
+                for line in path.read_text("utf-8").splitlines():
+                    case = json.loads(line)
+                    city = CityId(case["city"])
+                    if city in held and taken.get(city, 0) < limit:
+                        taken[city] = taken.get(city, 0) + 1
+                        questions.append((city, case["question"]))
+            return await measure(house, questions)
+
+    for latency in asyncio.run(work()):
+        print(latency.report())
