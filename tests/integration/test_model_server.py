@@ -1,6 +1,6 @@
 """The model server, for real: vLLM with the demo model is started, used, shared and killed.
 
-Needs minutes and gigabytes, hence the mark `box`.  PERMITBOX_TEST_LLM_HOME names a
+Needs minutes and gigabytes, hence the mark `box`.  TEST_LLM_HOME names a
 home whose environment and model are used; without it they are made here.
 """
 
@@ -33,7 +33,7 @@ pytestmark = [
 
 ROOT = Path(__file__).resolve().parents[2]
 PROFILE = read_manifest().profile("cpu-demo")
-PREPARED = os.environ.get("PERMITBOX_TEST_LLM_HOME")
+PREPARED = os.environ.get("TEST_LLM_HOME")
 START_SECONDS = 240.0 if PREPARED else 900.0
 
 # Another process of the same home, which can be killed.
