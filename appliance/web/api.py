@@ -1,0 +1,206 @@
+"""The API's routes: each reads a request, calls one flow and returns its JSON."""
+
+from __future__ import annotations
+
+import time
+from datetime import date
+from typing import Annotated, Any
+
+import anyio
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import JSONResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from appliance.answers.routing import checked_question
+from appliance.ask import drain, outcome_json, searchable
+from appliance.domain import LEGS, SectionId, Span, StoredSection
+from appliance.domain import Query as Wanted
+from appliance.errors import BadRequest, StoreError
+from appliance.ports import Coverage, Searcher
+from appliance.retrieve import hits_json, retrieve
+from appliance.web import stream
+from appliance.web.desk import AtDesk, Desk, city_named
+from appliance.web.schemas import (
+    AnswerOut,
+    AskBody,
+    CitiesOut,
+    CoverageOut,
+    Day,
+    HealthOut,
+    HitsOut,
+    Legs,
+    ModelOut,
+    Problem,
+    SectionOut,
+    coverage_out,
+    section_out,
+)
+
+# A probe that waits longer than this has its answer: no.
+_HEALTH_SECONDS = 3.0
+
+_PROBLEM: dict[str, Any] = {
+    "model": Problem,
+    "content": {"application/problem+json": {}},
+}
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    404: _PROBLEM | {"description": "No such city or section"},
+    409: _PROBLEM | {"description": "Nothing has been ingested yet"},
+    413: _PROBLEM | {"description": "The body is too large"},
+    422: _PROBLEM | {"description": "The request does not fit"},
+    503: _PROBLEM | {"description": "The database does not answer"},
+}
+
+routes = APIRouter(responses=_PROBLEMS)
+probes = APIRouter(tags=["probes"])
+
+SectionNumber = Annotated[
+    int, Path(ge=1, lt=2**63, description="`section_id` of a hit or a citation.")
+]
+Start = Annotated[int | None, Query(ge=0, description="First code point of the quote.")]
+End = Annotated[int | None, Query(ge=0, description="Code point after the quote.")]
+
+
+# ------------------------------------------------------------------ asking
+
+
+@routes.post(
+    "/api/chat",
+    tags=["ask"],
+    response_class=stream.EventStream,
+    responses={
+        200: {
+            "description": "Server-sent events: `passages`, `token`, `citation`, then `answer` "
+            "(the JSON of `/api/ask`) or `error` (a problem).",
+            "content": {
+                "text/event-stream": {
+                    "schema": {"type": "string"},
+                    "example": 'event: token\ndata: {"text": "A fence", "demo": false}\n\n',
+                }
+            },
+        }
+    },
+)
+async def chat(body: AskBody, desk: AtDesk) -> stream.EventStream:
+    """Answer a question as it comes about."""
+    return await stream.opened(desk.answer(body.asked()))
+
+
+@routes.post("/api/ask", tags=["ask"], responses={200: {"model": AnswerOut}})
+async def ask_whole(body: AskBody, desk: AtDesk) -> JSONResponse:
+    """Answer a question in one piece."""
+    return JSONResponse(outcome_json(await drain(desk.answer(body.asked()))))
+
+
+@routes.get("/api/search", tags=["ask"], responses={200: {"model": HitsOut}})
+async def search(
+    desk: AtDesk,
+    city: Annotated[str, Query(examples=["alder-falls-xx"])],
+    q: Annotated[str, Query(examples=["fence height front yard"])],
+    k: Annotated[int, Query(ge=1, le=100)] = 10,
+    legs: Annotated[Legs, Query()] = LEGS,
+    as_of: Annotated[Day, Query()] = None,
+) -> JSONResponse:
+    """Return the passages that a question finds, best first."""
+    store, encoder = desk.house.store, desk.house.encoder
+    wanted = Wanted(text=checked_question(q), city=city_named(city), as_of=as_of or date.today())
+    await searchable(store, wanted.city)
+    began = time.perf_counter()
+    found = await retrieve(store, encoder, wanted, k, legs=legs)
+    desk.metrics.searched(time.perf_counter() - began, len(found.passages))
+    return JSONResponse({"hits": hits_json(found.passages)})
+
+
+# ------------------------------------------------------------------ what is held
+
+
+@routes.get("/api/cities", tags=["code"])
+async def cities(desk: AtDesk) -> CitiesOut:
+    """Return the cities of this box, by id."""
+    return CitiesOut(cities=tuple(coverage_out(c) for c in await desk.house.store.cities()))
+
+
+@routes.get("/api/coverage/{city}", tags=["code"])
+async def coverage(city: str, desk: AtDesk) -> CoverageOut:
+    """Return what is held of one city."""
+    return coverage_out(await desk.house.store.coverage(city_named(city)))
+
+
+@routes.get("/api/sections/{number}", tags=["code"])
+async def section(
+    number: SectionNumber, desk: AtDesk, start: Start = None, end: End = None
+) -> SectionOut:
+    """Return a whole section; with `start` and `end`, that quote is marked in its blocks."""
+    return section_out(*await section_with_quote(desk.house.store, number, start, end))
+
+
+async def section_with_quote(
+    store: Searcher, number: int, start: int | None, end: int | None
+) -> tuple[StoredSection, Span | None]:
+    """Return a section and the quote that was asked for.  Raises NoSuchSection and BadRequest."""
+    found = await store.section(SectionId(number))
+    if start is None and end is None:
+        return found, None
+    if start is None or end is None or not start < end <= len(found.text):
+        raise BadRequest(
+            f"start and end must be a stretch of the section's {len(found.text)} code points."
+        )
+    return found, Span(start=start, end=end)
+
+
+# ------------------------------------------------------------------ the model server
+
+
+@routes.get("/api/model", tags=["model"])
+async def model(desk: AtDesk) -> ModelOut:
+    """Return what the model server is doing."""
+    return await model_now(desk)
+
+
+async def model_now(desk: Desk) -> ModelOut:
+    """Return the state of our own model server, or whether another one answers."""
+    state = desk.model_state()
+    if state is not None:
+        return ModelOut(
+            phase=state.phase,
+            detail=state.detail,
+            seconds=round(state.seconds, 1),
+            model=state.served.model if state.served else None,
+        )
+    at = await desk.house.chat()
+    if at is None:
+        return ModelOut(phase="quotes", detail="no model server: the code answers in its own words")
+    return ModelOut(phase="ready", detail="a model server answers", model=await at.chat.model())
+
+
+# ------------------------------------------------------------------ probes
+
+
+@probes.get("/healthz", responses={503: {"model": HealthOut}})
+async def healthz(desk: AtDesk, response: Response) -> HealthOut:
+    """Tell whether the database answers a query now."""
+    held = await _cities_soon(desk)
+    if held is None:
+        response.status_code = 503
+        return HealthOut(status="down", database=False, cities=0)
+    return HealthOut(status="ok", database=True, cities=len(held))
+
+
+@probes.get("/metrics", response_class=Response)
+async def metrics(desk: AtDesk) -> Response:
+    """Return the counters and gauges for Prometheus."""
+    held = await _cities_soon(desk)
+    ready = await desk.model_answers()
+    return Response(
+        desk.metrics.exposition(held, model_ready=ready), media_type=CONTENT_TYPE_LATEST
+    )
+
+
+async def _cities_soon(desk: Desk) -> list[Coverage] | None:
+    """Return what is held, or None if the database does not say so in time."""
+    with anyio.move_on_after(_HEALTH_SECONDS):
+        try:
+            return list(await desk.house.store.cities())
+        except StoreError:
+            return None
+    return None

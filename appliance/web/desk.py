@@ -1,0 +1,61 @@
+"""What a request finds at hand: the open house, the observer, and the way to keep the books.
+
+The one place where routes meet a flow; knows nothing of HTTP but where the desk lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from appliance.ask import Asked, Event, Finished, ask, record_of
+from appliance.domain import CityId, parse_city_id
+from appliance.errors import BadRequest
+from appliance.metrics import Metrics
+from appliance.serving.model_server import ServerState
+from appliance.wiring import House
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """The parts that every route works with."""
+
+    house: House
+    metrics: Metrics
+    model_state: Callable[[], ServerState | None]  # None: this process runs no model server
+
+    async def answer(self, asked: Asked) -> AsyncGenerator[Event]:
+        """Yield the events of one question; its answer is on the books before it is shown."""
+        house = self.house
+        flow = ask(house.store, house.encoder, await house.chat(), asked)
+        async with aclosing(flow) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    await house.store.keep(record_of(event))
+                    self.metrics.answered(event.outcome, event.timings_ms)
+                yield event
+
+    async def model_answers(self) -> bool:
+        """Tell whether a model server can be asked now."""
+        return await self.house.chat() is not None
+
+
+def desk_of(request: Request) -> Desk:
+    """Return the desk of the app that got the request."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+AtDesk = Annotated[Desk, Depends(desk_of)]
+
+
+def city_named(text: str) -> CityId:
+    """Return the id of a city that a request names.  Raises BadRequest with what an id looks like."""
+    try:
+        return parse_city_id(text)
+    except ValueError as error:
+        raise BadRequest(f"{error}.") from error

@@ -1,0 +1,323 @@
+"""What the API takes and gives, for its description and its callers.
+
+The JSON of an answer is made by `ask`, that of a hit by `retrieve`; the models of
+them here describe it, and a test holds the two together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from appliance.answers.routing import LONGEST_QUESTION
+from appliance.ask import Asked
+from appliance.domain import LEGS, Leg, Span, Standing, StoredSection
+from appliance.ports import Coverage
+from appliance.web.desk import city_named
+from appliance.web.layout import Block, blocks
+
+# ------------------------------------------------------------------ what comes in
+
+
+def _parse_day(value: object) -> object:
+    if value is None or value == "":  # an empty field of a form
+        return None
+    if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            pass
+    raise ValueError("must be a date like 2026-07-01")
+
+
+Day = Annotated[
+    date | None,
+    BeforeValidator(_parse_day),
+    WithJsonSchema({"type": "string", "format": "date", "examples": ["2026-07-01"]}),
+    Field(description="Answer by the code in force on this day; today when left out."),
+]
+
+
+def _parse_legs(value: object) -> object:
+    legs = [leg.strip() for leg in str(value).split(",") if leg.strip()]
+    if not legs or not set(legs) <= set(LEGS):
+        raise ValueError(f"must be some of {','.join(LEGS)}")
+    return tuple(dict.fromkeys(legs))
+
+
+Legs = Annotated[
+    tuple[Leg, ...],
+    BeforeValidator(_parse_legs),
+    WithJsonSchema({"type": "string", "examples": ["dense,lexical"]}),
+    Field(description="Which ways of search take part."),
+]
+
+
+class AskBody(BaseModel):
+    """One question to one city's code."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"city": "alder-falls-xx", "question": "How tall can my front fence be?"},
+            ]
+        },
+    )
+
+    city: str = Field(description="A city of this box, as `/api/cities` names it.")
+    question: str = Field(
+        description="In plain words.", json_schema_extra={"maxLength": LONGEST_QUESTION}
+    )
+    as_of: Day = None
+
+    def asked(self) -> Asked:
+        """Return the question as the flow takes it.  Raises BadRequest on a malformed city."""
+        return Asked(
+            question=self.question, city=city_named(self.city), as_of=self.as_of or date.today()
+        )
+
+
+# ------------------------------------------------------------------ what goes out
+
+
+class _Out(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FieldFault(_Out):
+    """What is wrong with one field of a request."""
+
+    field: str
+    detail: str
+
+
+class Problem(_Out):
+    """An error, after RFC 9457."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "type": "urn:permitbox:problem:no-such-city",
+                    "title": "The city is not in this box",
+                    "status": 404,
+                    "detail": "There is no city 'alder-fall-xx' in this box. "
+                    "Did you mean alder-falls-xx?",
+                    "nearest": ["alder-falls-xx"],
+                }
+            ]
+        }
+    )
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    nearest: tuple[str, ...] | None = None
+    errors: tuple[FieldFault, ...] | None = None
+
+
+class CoverageOut(_Out):
+    """What the box holds of a city."""
+
+    city: str
+    name: str
+    office: str | None
+    sections: int
+    chunks: int
+    encoded: int
+    status: str = Field(examples=["ready", "words only; meaning 34 % encoded"])
+    newest: date | None
+    topics: tuple[str, ...]
+    subjects: tuple[str, ...] = Field(description="The topics as words to ask about.")
+    dense_ready: bool
+
+
+class CitiesOut(_Out):
+    """The cities of this box."""
+
+    cities: tuple[CoverageOut, ...]
+
+
+class HitOut(_Out):
+    """A passage that a search found; `start` and `end` are code points in the section's text."""
+
+    rank: int
+    section: str = Field(examples=["§ 17.20.020"])
+    section_id: int
+    external_id: str
+    heading: str
+    path: tuple[str, ...]
+    score: float
+    similarity: float
+    text: str
+    start: int
+    end: int
+    legs: tuple[Leg, ...]
+    version: str
+    effective_from: date | None
+
+
+class HitsOut(_Out):
+    """The passages of a search, best first."""
+
+    hits: tuple[HitOut, ...]
+
+
+class CitationOut(_Out):
+    """A proven citation: `quote` is the section's text from code point `start` to `end`."""
+
+    number: int
+    section: str
+    section_id: int
+    external_id: str
+    heading: str
+    path: tuple[str, ...]
+    quote: str
+    start: int
+    end: int
+    version: str
+    effective_from: date | None
+    effective_until: date | None
+    url: str | None
+    legs: tuple[Leg, ...]
+
+
+class NearestOut(_Out):
+    """A section that came near when the box abstained."""
+
+    section: str
+    section_id: int
+    external_id: str
+    heading: str
+    score: float
+
+
+class SearchedOut(_Out):
+    """What was looked through before the box abstained."""
+
+    chunks: int
+    legs: tuple[Leg, ...]
+    terms: tuple[str, ...]
+    nearest: tuple[NearestOut, ...]
+
+
+class DraftOut(_Out):
+    """The model's own words, which are not proven."""
+
+    text: str
+    model: str
+
+
+class AnswerOut(_Out):
+    """The outcome of a question."""
+
+    city: str
+    question: str
+    as_of: date
+    timings_ms: dict[str, float]
+    outcome: Literal["answer", "quotes", "abstention"]
+    text: str
+    citations: tuple[CitationOut, ...]
+    phantoms: tuple[str, ...]
+    unsupported_numbers: tuple[str, ...]
+    reason: str | None
+    note: str | None = None
+    draft: DraftOut | None = None
+    office: str | None = None
+    searched: SearchedOut | None = None
+
+
+class SectionOut(_Out):
+    """A whole section, with what was asked for marked in its blocks."""
+
+    id: int
+    city: str
+    external_id: str
+    citation: str
+    number: str | None
+    heading: str
+    path: tuple[str, ...]
+    standing: Standing
+    version: str
+    effective_from: date | None
+    effective_until: date | None
+    text: str
+    url: str | None
+    blocks: tuple[Block, ...]
+
+
+class ModelOut(_Out):
+    """What the model server is doing; phase "quotes" means that there is none."""
+
+    phase: Literal["installing", "converting", "starting", "ready", "failed", "stopped", "quotes"]
+    detail: str
+    seconds: float | None = None
+    model: str | None = None
+
+
+class HealthOut(_Out):
+    """Whether the box can answer."""
+
+    status: Literal["ok", "down"]
+    database: bool
+    cities: int
+
+
+# ------------------------------------------------------------------ records to JSON
+
+
+def coverage_out(coverage: Coverage) -> CoverageOut:
+    """Return a coverage as the API gives it."""
+    return CoverageOut(
+        city=coverage.city.id,
+        name=coverage.city.name,
+        office=coverage.city.office,
+        sections=coverage.sections,
+        chunks=coverage.chunks,
+        encoded=coverage.encoded,
+        status=coverage.status,
+        newest=coverage.newest,
+        topics=coverage.topics,
+        subjects=tuple(dict.fromkeys(_subject(t) for t in coverage.topics)),
+        dense_ready=coverage.dense_ready,
+    )
+
+
+def _subject(heading: str) -> str:
+    """Return a heading as the subject of a question: without its number, small letters first."""
+    words = heading.lstrip("§ ").split()
+    kept = words[1:] if words and any(c.isdigit() for c in words[0]) else words
+    text = " ".join(kept).strip(" .—–-") or heading
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]
+
+
+def section_out(section: StoredSection, quote: Span | None) -> SectionOut:
+    """Return a section as the API gives it."""
+    return SectionOut(
+        id=section.id,
+        city=section.city,
+        external_id=section.external_id,
+        citation=section.citation,
+        number=section.number,
+        heading=section.heading,
+        path=section.path,
+        standing=section.standing,
+        version=section.version,
+        effective_from=section.effective_from,
+        effective_until=section.effective_until,
+        text=section.text,
+        url=section.url,
+        blocks=blocks(section.text, quote),
+    )
+
+
+def blocks_json(laid: Sequence[Block]) -> list[dict[str, Any]]:
+    """Return blocks as plain JSON values."""
+    return [asdict(block) for block in laid]

@@ -1,0 +1,105 @@
+"""Records to pages: the Jinja environment, its few filters, and one function a page.
+
+Every value is escaped by Jinja; no filter here makes markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+from fastapi import Request
+from fastapi.responses import Response
+from fastapi.templating import Jinja2Templates
+
+from appliance.answers.routing import LONGEST_QUESTION
+from appliance.ask import Finished
+from appliance.domain import Abstention, City, Leg, Span, Standing, StoredSection
+from appliance.ports import Coverage
+from appliance.web.layout import blocks
+from appliance.web.schemas import Problem, coverage_out
+
+HERE = Path(__file__).parent
+
+
+def title_of(section: StoredSection) -> str:
+    """Return a section's heading without the citation that some codes begin it with."""
+    return section.heading.removeprefix(section.citation).strip(" .—–-") or section.heading
+
+
+def dates_of(section: StoredSection) -> str:
+    """Return one phrase on when a section is law."""
+    since, until = section.effective_from, section.effective_until
+    if section.standing is not Standing.IN_FORCE:
+        return section.standing.value.replace("_", " ")
+    if since is None and until is None:
+        return "date of law not stated by the source"
+    parts = (since and f"in force since {since}", until and f"until {until}")
+    return ", ".join(part for part in parts if part)
+
+
+def is_web_address(url: str | None) -> bool:
+    """Tell whether a source can be a link: any other scheme could be a script."""
+    return url is not None and url.startswith(("https://", "http://"))
+
+
+# The legs of a search in words for people.
+_WAYS: dict[Leg, str] = {"dense": "meaning", "lexical": "words", "named": "section number"}
+
+_templates = Jinja2Templates(directory=HERE / "templates")
+_templates.env.trim_blocks = _templates.env.lstrip_blocks = True
+_templates.env.filters |= {
+    "title_of": title_of,
+    "dates_of": dates_of,
+    "coverage": coverage_out,
+    "blocks": blocks,
+    "way": _WAYS.__getitem__,
+}
+_templates.env.tests["web_address"] = is_web_address
+
+
+def question_page(
+    request: Request,
+    held: Sequence[Coverage],
+    *,
+    city: str,
+    question: str,
+    as_of: date | None,
+    finished: Finished | None,
+    problem: Problem | None,
+) -> Response:
+    """Return the page where questions are asked."""
+    outcome = finished.outcome if finished else None
+    selected = next((c for c in held if c.city.id == city), held[0] if held else None)
+    context = {
+        "held": held,
+        "selected": selected,
+        "question": question,
+        "as_of": as_of,
+        "today": date.today(),
+        "finished": finished,
+        "abstention": outcome if isinstance(outcome, Abstention) else None,
+        "answer": None if isinstance(outcome, Abstention) else outcome,
+        "problem": problem,
+        "longest": LONGEST_QUESTION,
+    }
+    status = problem.status if problem else 200
+    return _templates.TemplateResponse(request, "page.html", context, status_code=status)
+
+
+def section_page(
+    request: Request, section: StoredSection, quote: Span | None, city: City
+) -> Response:
+    """Return a section's own page."""
+    context = {"section": section, "blocks": blocks(section.text, quote), "city": city}
+    return _templates.TemplateResponse(request, "section.html", context)
+
+
+def problem_page(
+    request: Request, problem: Problem, headers: dict[str, str] | None = None
+) -> Response:
+    """Return the page that says in one sentence what is wrong."""
+    return _templates.TemplateResponse(
+        request, "problem.html", {"problem": problem}, status_code=problem.status, headers=headers
+    )
