@@ -367,6 +367,9 @@ def _errors_in_one_line() -> Iterator[None]:
     except PermitBoxError as error:
         _err.print(f"permitbox: {error}", style="bold red", markup=False)
         raise typer.Exit(error.exit_code) from None
+    except KeyboardInterrupt:
+        _err.print("permitbox: stopped; --out has the cases that were done.")
+        raise typer.Exit(130) from None
 
 
 def _in_house(work: Callable[[House], Coroutine[None, None, T]]) -> T:
