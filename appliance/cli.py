@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Callable, Coroutine, Iterable
 from datetime import date
@@ -60,13 +61,23 @@ def main() -> None:
     """Run the command line; the entry point of the distribution."""
     _mount(app)
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # at exit it would be too late to answer for a closed pipe
     except PermitBoxError as error:
-        _err.print(f"permitbox: {error}", style="bold red", markup=False)
+        _complain(str(error))
         sys.exit(error.exit_code)
     except BrokenPipeError:  # `permitbox search … | head`
-        sys.stderr.close()
+        # What is still in the buffer would fail once more when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+
+
+def _complain(sentence: str) -> None:
+    """Say on standard error, in one line, what went wrong."""
+    line = " ".join(sentence.split())
+    _err.print(f"permitbox: {line}", style="bold red", markup=False)
 
 
 def _mount(into: typer.Typer) -> None:
@@ -280,7 +291,7 @@ def verify_command(as_json: Json = False, as_of: AsOf = None) -> None:
     No model is used.  The verdicts: proven, phantom, repealed, misquoted, wrong_city, unsupported.
     """
     day = _day(as_of)
-    lines = [line for line in sys.stdin if line.strip()]
+    lines = [line for line in sys.stdin.buffer if line.strip()]  # bytes: UTF-8 in any locale
     claims = [ClaimLine.parse(line, number) for number, line in enumerate(lines, start=1)]
 
     async def work(house: House) -> list[Judgement]:

@@ -8,7 +8,6 @@ dense leg joins when all its chunks have vectors.
 
 from __future__ import annotations
 
-import io
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -24,7 +23,7 @@ from appliance.corpus.chunks import chunk_section, embedding_input, fitted_bread
 from appliance.corpus.labels import labels_of
 from appliance.corpus.records import Read, read_markdown, read_records
 from appliance.domain import CityId, Document, Rejected, Section, digest_of
-from appliance.errors import UnreadableFile
+from appliance.errors import ChunkTooLong, UnreadableFile
 from appliance.ports import Encoder, LoadDocument, Loader, Tokenizer
 
 # Changes of parser, chunker, breadcrumb or labels that alter what is stored raise this number:
@@ -36,8 +35,16 @@ _SUFFIXES = (".md", ".jsonl", ".jsonl.zst", ".md.zst")
 _NOT_LAW = ("SOURCE.md", "README.md")
 # A file beyond this would not fit into memory with its chunks on the smallest box.
 _LARGEST = 1_000_000_000
+# Bytes of a packed file that are unpacked at once: zstandard reaches 1:33,000, so that a bomb is
+# seen before it has 130 MB more than allowed.
+_PIECE = 4096
+
+_TWICE = "the id occurs twice in this file; the first one is kept"
 
 BATCH = 64  # texts per call of the encoder; also how much a kill can lose
+# After so many batches (some 10 s) the city's share of encoded chunks is counted anew: that takes
+# 50 ms with 40,000 chunks.
+NOTED = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,18 +109,24 @@ def corpus_files(paths: Iterable[Path], unreadable: list[UnreadableFile]) -> lis
     """Return the corpus files among `paths` and below the folders among them, sorted per folder."""
     files: list[Path] = []
     for path in paths:
-        if path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if p.is_file() and is_corpus_file(p))
-            if not inside:
-                unreadable.append(
-                    UnreadableFile(str(path), f"holds no corpus file ({', '.join(_SUFFIXES)})")
-                )
-            files += inside
-        elif path.is_file():
-            files.append(path)
-        else:
-            unreadable.append(UnreadableFile(str(path), "there is no such file or folder"))
-    return list(dict.fromkeys(p.resolve() for p in files))
+        try:
+            files += _files_at(path)
+        except UnreadableFile as error:
+            unreadable.append(error)
+        except OSError as error:  # a name that is too long, a folder that is closed to us
+            unreadable.append(UnreadableFile(str(path), error.strerror or str(error)))
+    return list(dict.fromkeys(files))
+
+
+def _files_at(path: Path) -> list[Path]:
+    if path.is_dir():
+        inside = sorted(p for p in path.rglob("*") if p.is_file() and is_corpus_file(p))
+        if not inside:
+            raise UnreadableFile(str(path), f"holds no corpus file ({', '.join(_SUFFIXES)})")
+        return [p.resolve() for p in inside]
+    if not path.is_file():
+        raise UnreadableFile(str(path), "there is no such file or folder")
+    return [path.resolve()]
 
 
 def is_corpus_file(path: Path) -> bool:
@@ -130,13 +143,21 @@ async def _read_files(
     tell: Tell,
     summary: Summary,
 ) -> None:
-    clock = _Clock("reading", "bytes", sum(f.stat().st_size for f in files), tell)
-    for path in files:
+    sizes = {f: _size(f) for f in files}
+    clock = _Clock("reading", "bytes", sum(sizes.values()), tell)
+    for path, size in sizes.items():
         try:
             await _read_file(loader, tokenizer, path, city, today, summary)
         except UnreadableFile as error:
             summary.unreadable.append(error)
-        clock.add(path.stat().st_size if path.exists() else 0, path.name)
+        clock.add(size, path.name)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # gone meanwhile: reading it will say so
+        return 0
 
 
 async def _read_file(
@@ -155,8 +176,14 @@ async def _read_file(
     text = decode(raw, path)
     reads, rejected = await anyio.to_thread.run_sync(_parse, text, path, city)
     summary.rejected += rejected
+    if not reads and not rejected:
+        # A download that failed must not end all that the file held before.
+        raise UnreadableFile(str(path), "holds no record")
     fresh, unchanged = await _split_unchanged(loader, reads)
-    documents = await anyio.to_thread.run_sync(_prepare_all, fresh, tokenizer)
+    try:
+        documents = await anyio.to_thread.run_sync(_prepare_all, fresh, tokenizer)
+    except ChunkTooLong as error:
+        raise UnreadableFile(str(path), str(error)) from error
     result = await loader.load_file(
         path=str(path),
         city_override=city or "",
@@ -165,6 +192,7 @@ async def _read_file(
         documents=documents,
         unchanged=[(r.city, r.accepted.document.external_id) for r in unchanged],
         rejected=len(rejected),
+        whole=all(r.reasons == (_TWICE,) for r in rejected),
         today=today,
     )
     summary.documents += result.documents
@@ -174,6 +202,8 @@ async def _read_file(
 
 def read_bytes(path: Path) -> bytes:
     """Return the (decompressed) bytes of a corpus file.  Raises UnreadableFile."""
+    if not _is_text(str(path)):
+        raise UnreadableFile(str(path), "its name is not UTF-8 text; rename it")
     try:
         if path.stat().st_size > _LARGEST:
             raise UnreadableFile(str(path), "is larger than 1 GB; split it by city")
@@ -184,18 +214,35 @@ def read_bytes(path: Path) -> bytes:
         raise UnreadableFile(str(path), error.strerror or str(error)) from error
 
 
+def _is_text(name: str) -> bool:
+    """Tell whether a file's name is text, which the database can keep."""
+    return not any("\ud800" <= c <= "\udfff" for c in name)
+
+
 def _unpack(path: Path) -> bytes:
+    """Return what a zstandard file holds: all of its frames, each to its very end.
+
+    Not by zstandard's own stream, which takes the file's end for the data's end.
+    """
+    unpacked = bytearray()
     try:
-        with (
-            path.open("rb") as packed,
-            zstandard.ZstdDecompressor().stream_reader(packed) as stream,
-        ):
-            raw = io.BufferedReader(stream).read(_LARGEST + 1)
+        with path.open("rb") as packed:
+            frame = zstandard.ZstdDecompressor().decompressobj()
+            while piece := packed.read(_PIECE):
+                while piece:
+                    if frame.eof:
+                        frame = zstandard.ZstdDecompressor().decompressobj()
+                    unpacked += frame.decompress(piece)
+                    piece = frame.unused_data
+                    if len(unpacked) > _LARGEST:
+                        raise UnreadableFile(
+                            str(path), "unpacks to more than 1 GB; split it by city"
+                        )
     except zstandard.ZstdError as error:
         raise UnreadableFile(str(path), f"is not a whole zstandard file ({error})") from error
-    if len(raw) > _LARGEST:
-        raise UnreadableFile(str(path), "unpacks to more than 1 GB; split it by city")
-    return raw
+    if not frame.eof:
+        raise UnreadableFile(str(path), "is not a whole zstandard file (its end is missing)")
+    return bytes(unpacked)
 
 
 def decode(raw: bytes, path: Path) -> str:
@@ -224,7 +271,7 @@ def _parse(text: str, path: Path, city: CityId | None) -> tuple[list[Read], list
             rejected.append(
                 Rejected(
                     where=f"{path.name} ({key[1]})",
-                    reasons=("the id occurs twice in this file; the first one is kept",),
+                    reasons=(_TWICE,),
                 )
             )
         else:
@@ -300,10 +347,13 @@ async def encode_all(loader: Loader, encoder: Encoder, tell: Tell, summary: Summ
     job = await loader.job("encode", total)
     try:
         for city in stale:
-            async for count in _encode_city(loader, encoder, city.id):
-                summary.encoded += count
-                clock.add(count, city.slug)
-                await loader.report(job, clock.done, clock.rate)
+            try:
+                async for count in _encode_city(loader, encoder, city.id):
+                    summary.encoded += count
+                    clock.add(count, city.slug)
+                    await loader.report(job, clock.done, clock.rate)
+            finally:
+                await loader.note_progress(city.id)
             await loader.build_dense(city.id)
     except BaseException:
         # Also on Ctrl-C: whoever reads the row must not take the work for running.
@@ -320,7 +370,8 @@ async def _encode_city(loader: Loader, encoder: Encoder, city: int) -> AsyncIter
             texts = [embedding_input(t.crumb, t.text) for t in batch]
             await loader.keep_vectors(batch, await encoder.encode_documents(texts))
             yield len(batch)
-        await loader.note_progress(city)
+            if i // BATCH % NOTED == NOTED - 1:
+                await loader.note_progress(city)
 
 
 class _Clock:

@@ -270,6 +270,7 @@ class Loader(Protocol):
         documents: Sequence[LoadDocument],
         unchanged: Sequence[tuple[City, str]],
         rejected: int,
+        whole: bool,
         today: date,
     ) -> LoadResult: ...
 

@@ -6,6 +6,7 @@ One claim in, one judgement out; the store is handed in.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import date
 from typing import Self
@@ -19,6 +20,8 @@ from appliance.ports import Searcher
 # A number like "1-1" stands in many codes; more places than this are not looked at for a quote.
 ELSEWHERE = 200
 
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimLine:
@@ -29,21 +32,28 @@ class ClaimLine:
     claim: str
 
     @classmethod
-    def parse(cls, line: str, number: int) -> Self:
+    def parse(cls, line: str | bytes, number: int) -> Self:
         """Return the claim of a JSON line.  Raises BadRequest naming the line."""
         try:
             fields = json.loads(line)
             city, citation, claim = (fields[k] for k in ("city", "citation", "claim"))
-        except (ValueError, KeyError, TypeError):
+        except UnicodeDecodeError:
+            raise BadRequest(f"Line {number} is not UTF-8 text.") from None
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise BadRequest(
                 f'Line {number} is not a JSON object with "city", "citation" and "claim".'
             ) from None
         if not all(isinstance(v, str) for v in (city, citation, claim)):
             raise BadRequest(f'Line {number}: "city", "citation" and "claim" must be texts.')
         try:
-            return cls(city=parse_city_id(city), citation=citation.replace("\0", " "), claim=claim)
+            return cls(city=parse_city_id(city), citation=_plain(citation), claim=_plain(claim))
         except ValueError as error:
             raise BadRequest(f"Line {number}: {error}.") from None
+
+
+def _plain(text: str) -> str:
+    """Return a text without what no text has: NUL characters and halves of characters."""
+    return _NO_TEXT.sub(" ", text)
 
 
 async def verify_claim(store: Searcher, claim: ClaimLine, as_of: date) -> Judgement:

@@ -6,6 +6,8 @@ outside `open_house`.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,14 +17,18 @@ import anyio.to_thread
 from appliance.ask import ChatAt
 from appliance.clients.chat import OpenAIChat
 from appliance.clients.encode import MiniLmEncoder
-from appliance.errors import ChatUnavailable, SettingsError
+from appliance.errors import ChatUnavailable, SettingsError, StoreError
 from appliance.serving.model_server import Served, serving_now
 from appliance.settings import Secret, Settings
 from appliance.store import embedded
-from appliance.store.database import Pool, open_pool
+from appliance.store.database import Pool, open_pool, until_lost
 from appliance.store.loading import PostgresLoader, prepare_model
 from appliance.store.search import PostgresStore
 from models.manifest import Manifest, UnknownProfile, read_manifest
+
+_log = logging.getLogger(__name__)
+
+KEEPER_PAUSE = 5.0  # seconds between two tries to start a database that does not start
 
 
 @dataclass(slots=True, kw_only=True)
@@ -103,11 +109,46 @@ async def _dsn(settings: Settings, stack: AsyncExitStack) -> str:
     """Return the connection string: the given one, or that of the embedded server, started here."""
     if settings.dsn is not None:
         return settings.dsn.value
-    running = embedded.running(settings)
-    cluster = await anyio.to_thread.run_sync(running.__enter__)
-
-    async def leave() -> None:
-        await anyio.to_thread.run_sync(running.__exit__, None, None, None)
-
-    stack.push_async_callback(leave)
+    cluster = await stack.enter_async_context(_embedded(settings))
+    await stack.enter_async_context(_kept_up(settings, cluster.dsn))
     return cluster.dsn
+
+
+@asynccontextmanager
+async def _embedded(settings: Settings) -> AsyncIterator[embedded.Cluster]:
+    """Have the embedded server running; threads do the waiting.
+
+    Cancelled in the middle of a start (by Ctrl-C), it waits for that start, so as to end it in order.
+    """
+    running = embedded.running(settings)
+    entering = asyncio.create_task(anyio.to_thread.run_sync(running.__enter__))
+    try:
+        yield await asyncio.shield(entering)
+    finally:
+        await asyncio.wait([entering])
+        if entering.exception() is None:
+            await anyio.to_thread.run_sync(running.__exit__, None, None, None)
+
+
+@asynccontextmanager
+async def _kept_up(settings: Settings, dsn: str) -> AsyncIterator[None]:
+    """Start the embedded server again whenever it dies, for as long as the block runs."""
+    keeper = asyncio.create_task(_keep_up(settings, dsn), name="database keeper")
+    try:
+        yield
+    finally:
+        keeper.cancel()
+        await asyncio.wait([keeper])
+
+
+async def _keep_up(settings: Settings, dsn: str) -> None:
+    while True:
+        await until_lost(dsn)
+        _log.warning("PostgreSQL has ended; it is started again.")
+        try:
+            # One more user of the cluster starts it; as we are one too, leaving does not stop it.
+            async with _embedded(settings):
+                pass
+        except StoreError as error:
+            _log.error("%s", error)
+            await asyncio.sleep(KEEPER_PAUSE)

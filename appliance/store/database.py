@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from hashlib import sha256
 
 import psycopg
@@ -43,13 +43,17 @@ async def open_pool(dsn: str, *, size: int = 8) -> AsyncIterator[Pool]:
         name="permitbox",
     )
     try:
-        await pool.open(wait=True, timeout=30)
-    except psycopg.Error as error:
-        raise StoreUnavailable(f"The database does not answer: {error}") from error
-    try:
+        await _open(pool)
         yield pool
     finally:
         await pool.close()
+
+
+async def _open(pool: Pool) -> None:
+    try:
+        await pool.open(wait=True, timeout=30)
+    except psycopg.Error as error:
+        raise StoreUnavailable(f"The database does not answer: {error}") from error
 
 
 async def _configure(connection: AsyncConnection) -> None:
@@ -67,6 +71,14 @@ async def connected(pool: Pool) -> AsyncIterator[AsyncConnection]:
         raise StoreUnavailable("The database does not answer; try again in a moment.") from error
 
 
+async def until_lost(dsn: str) -> None:
+    """Return when the database does not answer, or has gone away: a connection waits for its end."""
+    with suppress(psycopg.OperationalError):
+        async with await AsyncConnection.connect(dsn, autocommit=True) as connection:
+            async for _ in connection.notifies():
+                pass
+
+
 async def migrate(dsn: str) -> list[int]:
     """Apply the missing migrations, each in a transaction of its own; return their numbers."""
     try:
@@ -80,9 +92,14 @@ async def migrate(dsn: str) -> list[int]:
         raise StoreUnavailable(
             f"The database does not answer ({str(error).strip()}); start it or unset PERMITBOX_DSN."
         ) from error
+    except psycopg.ProgrammingError as error:  # a DSN that is none, or a right that is missing
+        raise SchemaRefused(
+            f"The database of PERMITBOX_DSN cannot be used ({str(error).strip()})."
+        ) from error
 
 
 async def _apply_missing(connection: AsyncConnection) -> list[int]:
+    await _check_encoding(connection)
     await connection.execute(
         "create table if not exists migration (number int primary key, name text not null,"
         " digest text not null, applied_at timestamptz not null default now())"
@@ -115,9 +132,19 @@ async def _apply_missing(connection: AsyncConnection) -> list[int]:
     return done
 
 
+async def _check_encoding(connection: AsyncConnection) -> None:
+    """Refuse a database that does not count in code points, as spans do."""
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise SchemaRefused(
+            f"The database has the encoding {encoding}; make one with encoding 'UTF8'."
+        )
+
+
 async def _check_pgvector(connection: AsyncConnection) -> None:
     cursor = await connection.execute(
-        "select default_version from pg_available_extensions where name = 'vector'"
+        "select coalesce(installed_version, default_version)"
+        " from pg_available_extensions where name = 'vector'"
     )
     row = await cursor.fetchone()
     if row is None:

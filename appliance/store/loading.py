@@ -21,7 +21,7 @@ from appliance.corpus.words import PLACES, average_length, document_weights, pla
 from appliance.domain import City, Document, Section
 from appliance.errors import IngestRunning
 from appliance.ports import EncodeTask, LoadDocument, LoadResult, StaleCity, Vectors
-from appliance.store.database import Pool
+from appliance.store.database import Pool, connected
 from appliance.store.sql import statement
 
 _INGEST_LOCK = 0x496E67657374  # "Ingest"
@@ -37,7 +37,7 @@ class ModelTables:
 
 async def prepare_model(pool: Pool, *, name: str, dimension: int) -> ModelTables:
     """Register a model and make its tables if they are not there."""
-    async with pool.connection() as connection, connection.transaction():
+    async with connected(pool) as connection, connection.transaction():
         await connection.execute("select pg_advisory_xact_lock(%s)", (_INGEST_LOCK + 1,))
         cursor = await connection.execute(
             "select id, dimension from embedding_model where name = %s", (name,)
@@ -68,7 +68,7 @@ class PostgresLoader:
 
         Raises IngestRunning if another process holds it.
         """
-        async with self._pool.connection() as connection:
+        async with connected(self._pool) as connection:
             cursor = await connection.execute("select pg_try_advisory_lock(%s)", (_INGEST_LOCK,))
             row = await cursor.fetchone()
             await connection.commit()
@@ -86,7 +86,7 @@ class PostgresLoader:
 
     async def file_known(self, path: str, city: str, digest: str, pipeline: str) -> bool:
         """Tell whether this very content was read to its end before."""
-        async with self._pool.connection() as connection:
+        async with connected(self._pool) as connection:
             cursor = await connection.execute(
                 statement("file_known"),
                 {"path": path, "city": city, "digest": digest, "pipeline": pipeline},
@@ -95,7 +95,7 @@ class PostgresLoader:
 
     async def versions(self, city: City, external_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Return {external id: (version, pipeline)} of the current documents among the ids."""
-        async with self._pool.connection() as connection, connection.transaction():
+        async with connected(self._pool) as connection, connection.transaction():
             id_ = await _city_id(connection, city)
             cursor = await connection.execute(
                 statement("current_versions"), {"city": id_, "ids": list(external_ids)}
@@ -112,23 +112,26 @@ class PostgresLoader:
         documents: Sequence[LoadDocument],
         unchanged: Sequence[tuple[City, str]],
         rejected: int,
+        whole: bool,
         today: date,
     ) -> LoadResult:
         """Write all that one file brings, in one transaction.
 
-        New and changed documents are inserted, their old versions end; documents that the file
-        brought before and no longer has end too; unchanged ones stay.
+        New and changed documents are inserted, their old versions end; unchanged ones stay.
+        Documents that the file brought before and no longer has end too, if it is `whole`: a record
+        that cannot be read any more is not the repeal of a law.
         """
-        async with self._pool.connection() as connection, connection.transaction():
+        async with connected(self._pool) as connection, connection.transaction():
             cities = await _city_ids(connection, [d.city for d in documents], unchanged)
             kept = {(cities[c.id], external) for c, external in unchanged}
             new = {(cities[d.city.id], d.document.external_id) for d in documents}
-            gone = await _retire_missing(connection, path, kept | new, today)
+            gone = await _retire_missing(connection, path, kept | new, today) if whole else set()
+            await _adopt(connection, path, kept)
             for city_id, group in _by_city(documents, cities).items():
                 await _replace(connection, city_id, group, path, pipeline, today)
-            touched = {c for c, _ in new} | gone
-            for city_id in touched:
-                await _rebuild_lexical(connection, city_id)
+            weighed = {}
+            for city_id in sorted({c for c, _ in new} | gone):
+                weighed[city_id] = await _weigh_words(connection, city_id)
                 await connection.execute(statement("summarise_city"), {"city": city_id})
                 await connection.execute(
                     statement("count_encoded", embeddings=self._tables.embeddings),
@@ -149,6 +152,8 @@ class PostgresLoader:
                     "rejected": rejected,
                 },
             )
+            for city_id, partition in weighed.items():  # last: readers wait from here on
+                await _swap(connection, "chunk_lexical", city_id, partition)
         return LoadResult(
             documents=len(documents),
             sections=sum(len(d.sections) for d in documents),
@@ -159,7 +164,7 @@ class PostgresLoader:
 
     async def stale_cities(self) -> Sequence[StaleCity]:
         """Return the cities whose dense partition is behind their rows, the smallest first."""
-        async with self._pool.connection() as connection:
+        async with connected(self._pool) as connection:
             cursor = await connection.execute(statement("stale_cities"))
             rows = await cursor.fetchall()
             stale = []
@@ -173,7 +178,7 @@ class PostgresLoader:
 
     async def next_unencoded(self, city: int, limit: int) -> Sequence[EncodeTask]:
         """Return distinct embedding inputs of the city that have no vector yet."""
-        async with self._pool.connection() as connection:
+        async with connected(self._pool) as connection:
             cursor = await connection.execute(
                 statement("unencoded", embeddings=self._tables.embeddings),
                 {"city": city, "limit": limit},
@@ -188,7 +193,7 @@ class PostgresLoader:
         query = sql.SQL(
             "insert into {} (input, vector) values (%s, %s) on conflict do nothing"
         ).format(sql.Identifier(self._tables.embeddings))
-        async with self._pool.connection() as connection, connection.cursor() as cursor:
+        async with connected(self._pool) as connection, connection.cursor() as cursor:
             await cursor.executemany(
                 query,
                 [(t.input, HalfVector(v)) for t, v in zip(tasks, vectors, strict=True)],
@@ -196,32 +201,33 @@ class PostgresLoader:
 
     async def note_progress(self, city: int) -> None:
         """Bring the city's count of encoded chunks up to date."""
-        async with self._pool.connection() as connection:
+        async with connected(self._pool) as connection:
             await connection.execute(
                 statement("count_encoded", embeddings=self._tables.embeddings), {"city": city}
             )
 
     async def build_dense(self, city: int) -> None:
         """Build the city's partition of vectors beside the old one and swap it in."""
-        async with self._pool.connection() as connection, connection.transaction():
+        async with connected(self._pool) as connection, connection.transaction():
             partition = await _new_partition(connection, self._tables.vectors, city)
             await connection.execute(
                 statement("fill_vectors", partition=partition, embeddings=self._tables.embeddings),
                 {"city": city},
             )
-            await _swap(connection, self._tables.vectors, city, partition)
+            await connection.execute(sql.SQL("analyze {}").format(sql.Identifier(partition)))
             await connection.execute(
                 statement("count_encoded", embeddings=self._tables.embeddings), {"city": city}
             )
             await connection.execute(
                 "update city set dense_ready = (encoded = chunks) where id = %s", (city,)
             )
+            await _swap(connection, self._tables.vectors, city, partition)
 
     # -------------------------------------------------------------- job rows
 
     async def job(self, kind: str, total: int) -> int:
         """Open a row that says how far a long piece of work is; earlier open ones are closed."""
-        async with self._pool.connection() as connection, connection.transaction():
+        async with connected(self._pool) as connection, connection.transaction():
             await connection.execute(
                 "update job set state = 'stopped', updated_at = now()"
                 " where state = 'running' and kind = %s",
@@ -235,7 +241,7 @@ class PostgresLoader:
 
     async def report(self, job: int, done: int, rate: float, *, state: str = "running") -> None:
         """Say how far the work is."""
-        async with self._pool.connection() as connection:
+        async with connected(self._pool) as connection:
             await connection.execute(
                 "update job set done = %s, rate = %s, state = %s, updated_at = now() where id = %s",
                 (done, rate, state, job),
@@ -279,6 +285,18 @@ async def _retire_missing(
     if gone:
         await connection.execute(statement("retire"), {"ids": [r[0] for r in gone], "until": today})
     return {r[1] for r in gone}
+
+
+async def _adopt(connection: AsyncConnection, path: str, kept: Iterable[tuple[int, str]]) -> None:
+    """Note that unchanged documents are this file's now: what it drops later must end.
+
+    So a code goes on to be kept in step when its file is renamed or moved.
+    """
+    cities: dict[int, list[str]] = {}
+    for city_id, external_id in kept:
+        cities.setdefault(city_id, []).append(external_id)
+    for city_id, ids in cities.items():
+        await connection.execute(statement("adopt"), {"file": path, "city": city_id, "ids": ids})
 
 
 async def _replace(
@@ -401,8 +419,11 @@ async def _copy(connection: AsyncConnection, target: str, rows: Iterable[tuple[A
 # ------------------------------------------------------------------ partitions
 
 
-async def _rebuild_lexical(connection: AsyncConnection, city_id: int) -> None:
-    """Weigh the words of a city anew; idf and mean length are the city's own."""
+async def _weigh_words(connection: AsyncConnection, city_id: int) -> str:
+    """Weigh the words of a city anew, in a partition to be swapped in; return its name.
+
+    Document frequencies and mean length are the city's own.
+    """
     counts = await _word_counts(connection, city_id)
     average = average_length(sum(c.values()) for c in counts.values())
     partition = await _new_partition(connection, "chunk_lexical", city_id)
@@ -410,7 +431,7 @@ async def _rebuild_lexical(connection: AsyncConnection, city_id: int) -> None:
         (city_id, chunk, _sparse(document_weights(c, average))) for chunk, c in counts.items() if c
     )
     await _copy_binary(connection, partition, ("int4", "int8", "sparsevec"), rows)
-    await _swap(connection, "chunk_lexical", city_id, partition)
+    await connection.execute(sql.SQL("analyze {}").format(sql.Identifier(partition)))
     frequency: Counter[int] = Counter()
     for c in counts.values():
         frequency.update(c.keys())
@@ -420,6 +441,7 @@ async def _rebuild_lexical(connection: AsyncConnection, city_id: int) -> None:
         "term_stat (city_id, term, documents) ",
         ((city_id, term, n) for term, n in frequency.items()),
     )
+    return partition
 
 
 async def _word_counts(connection: AsyncConnection, city_id: int) -> dict[int, Counter[int]]:
@@ -468,8 +490,11 @@ async def _copy_binary(
 
 
 async def _swap(connection: AsyncConnection, parent: str, city_id: int, partition: str) -> None:
-    """Put the new partition in the place of the city's old one, in the caller's transaction."""
-    await connection.execute(sql.SQL("analyze {}").format(sql.Identifier(partition)))
+    """Put the new partition in the place of the city's old one, in the caller's transaction.
+
+    Dropping the old one locks the whole table, so that all readers wait for the commit: this is to
+    be a transaction's last step.
+    """
     cursor = await connection.execute(
         "select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid"
         " where i.inhparent = %s::regclass and c.relname like %s",

@@ -65,6 +65,10 @@ select * from (
 -- name: term_statistics
 select term, documents from term_stat where city_id = %(city)s and term = any(%(terms)s);
 
+-- name: weighed_chunks
+-- Over how many chunks a city's document frequencies count: past versions too.
+select count(*) from chunk where city_id = %(city)s and searchable;
+
 -- name: named
 -- The first chunk of every section that bears one of the numbers, its own number first.
 select c.id, c.section_id, min(l.weight)::real as weight
@@ -152,11 +156,16 @@ where city_id = %(city)s and current and external_id = any(%(ids)s);
 select id, city_id, external_id from document where file = %(file)s and current;
 
 -- name: retire
--- A version that was replaced or taken out stops applying, unless its end was known already.
+-- A version that was replaced or taken out stops applying, at the latest at its end if that was known.
+-- (least and greatest pass over nulls.)
 update document
 set current = false,
-    effective_until = coalesce(effective_until, greatest(%(until)s::date, effective_from))
+    effective_until = greatest(least(%(until)s::date, effective_until), effective_from)
 where id = any(%(ids)s);
+
+-- name: adopt
+update document set file = %(file)s
+where city_id = %(city)s and current and external_id = any(%(ids)s) and file <> %(file)s;
 
 -- name: drop_versions
 delete from document where id = any(%(ids)s);

@@ -89,7 +89,7 @@ class PostgresStore:
         """Return the k best chunks in force by BM25; none if no term of the text is in the city."""
         row = await self._city(city)
         statistics = await self._rows("term_statistics", city=row.id, terms=query_places(text))
-        weights = query_weights(text, row.chunks, dict(statistics))
+        weights = query_weights(text, await self._weighed(row), dict(statistics))
         if not weights:
             return []
         query = SparseVector({p - 1: w for p, w in weights.items()}, PLACES)
@@ -189,6 +189,13 @@ class PostgresStore:
             lexical_ready=lexical,
             dense_ready=dense,
         )
+
+    async def _weighed(self, row: _CityRow) -> int:
+        """Return how many chunks the document frequencies count; `chunks` counts current ones."""
+        if row.settled_until is None:  # then no version ever ended
+            return row.chunks
+        ((count,),) = await self._rows("weighed_chunks", city=row.id)
+        return int(count)
 
     async def _no_such_city(self, city: str) -> NoSuchCity:
         rows = await self._rows("nearest_cities", slug=city, prefix=f"{city[:4]}%")
