@@ -9,7 +9,7 @@ so that what is shown is the stored text itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -28,6 +28,15 @@ _ALIKE = {
 }
 _INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
 _WORDS = re.compile(r"\w+")
+# Two characters before a place and two after it (a line end between them) that make one word or one
+# number: "a|b", "non-|conforming", "owner|'s", "1|,000", "2.|5", "3|/4", "e|\u0301".
+_LETTER = r"[^\W_]"
+_HYPHEN = "[-\u2010\u2011'\u2019]"
+_JOINT = "[.,:/\u2010-\u2013\u2212-]"
+_JOINED = re.compile(
+    rf"{_LETTER}\n{_LETTER}|{_LETTER}{_HYPHEN}\n{_LETTER}|{_LETTER}\n{_HYPHEN}{_LETTER}"
+    rf"|\d{_JOINT}\n\d|\d\n{_JOINT}\d|\n[\u0300-\u036f]"
+)
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
@@ -35,13 +44,10 @@ def _plain(text: str) -> tuple[str, list[int]]:
     out: list[str] = []
     offsets: list[int] = []
     for i, c in enumerate(text):
-        if c in _INVISIBLE:
+        plain = " " if c.isspace() else _ALIKE.get(c, c)
+        if c in _INVISIBLE or (plain == " " and out and out[-1] == " "):
             continue
-        if c.isspace():
-            if out and out[-1] == " ":
-                continue
-            c = " "
-        out.append(_ALIKE.get(c, c))
+        out.append(plain)
         offsets.append(i)
     return "".join(out), offsets
 
@@ -54,20 +60,26 @@ def _plain_cached(text: str) -> tuple[str, list[int]]:
 def locate(quote: str, text: str) -> Span | None:
     """Return where `quote` stands in `text`, exactly but for `_plain`; None if it does not.
 
-    It must begin and end where words do, and its first letter may be a capital that the
-    sentence around the quote gave it.
+    It must begin and end where words and numbers do ("2 feet" is not in "1.2 feet", nor "conforming"
+    in "non-conforming"), and its first letter may be a capital that the sentence around it gave it.
     """
     wanted = _plain(quote)[0].strip()
     if not wanted:
         return None
     hay, offsets = _plain_cached(text)
     for form in _forms(wanted):
-        at = hay.find(form)
-        while at >= 0:
-            if _whole_words(hay, at, at + len(form)):
-                return Span(start=offsets[at], end=offsets[at + len(form) - 1] + 1)
-            at = hay.find(form, at + 1)
+        for at in _finds(form, hay):
+            start, end = offsets[at], offsets[at + len(form) - 1] + 1
+            if not _in_word(text, start) and not _in_word(text, end):
+                return Span(start=start, end=end)
     return None
+
+
+def _finds(form: str, hay: str) -> Iterator[int]:
+    at = hay.find(form)
+    while at >= 0:
+        yield at
+        at = hay.find(form, at + 1)
 
 
 def _forms(wanted: str) -> Iterable[str]:
@@ -81,10 +93,12 @@ def _forms(wanted: str) -> Iterable[str]:
             yield form[0].swapcase() + form[1:]
 
 
-def _whole_words(text: str, start: int, end: int) -> bool:
-    before = start == 0 or not (text[start - 1].isalnum() and text[start].isalnum())
-    after = end == len(text) or not (text[end - 1].isalnum() and text[end].isalnum())
-    return before and after
+def _in_word(text: str, at: int) -> bool:
+    """Tell whether the offset stands inside a word or a number of the stored text."""
+    left, right = text[max(0, at - 8) : at], text[at : at + 8]
+    left = "".join(c for c in left if c not in _INVISIBLE)
+    right = "".join(c for c in right if c not in _INVISIBLE)
+    return _JOINED.search(f"{left[-2:]}\n{right[:2]}") is not None
 
 
 def long_enough(quote: str) -> bool:
@@ -168,38 +182,27 @@ def judge(
     words = tuple(place)
     own = [s for s in here if same_code(asked, parse_citation(s.citation).words, words)]
     other = [s for s in elsewhere if same_code(asked, parse_citation(s.citation).words, _place(s))]
-    names_other = not own and names_a_code(asked) and bool(other)
-    readings = [r for r in quotes_in(claim) if any(long_enough(q) for q in r)]
-    if names_other:
+    if not own and other and names_a_code(asked):
         return Judgement(verdict=Verdict.WRONG_CITY, section=other[0])
     candidates = own or list(here)
-    if not readings:
-        return _without_quote(candidates, elsewhere, as_of)
-    holder = _holder(candidates, readings, as_of)
-    if holder is not None:
+    readings = [r for r in quotes_in(claim) if any(long_enough(q) for q in r)]
+    if holder := _holder(candidates, readings, as_of):
         standing = Verdict.PROVEN if holder.in_force(as_of) else Verdict.REPEALED
         return Judgement(verdict=standing, section=holder)
-    if stranger := _holder(elsewhere, readings, as_of):
+    stranger = _holder(elsewhere, readings, as_of) if readings else next(iter(elsewhere), None)
+    if stranger and (readings or not candidates):
         return Judgement(verdict=Verdict.WRONG_CITY, section=stranger)
+    return _unproven(candidates, as_of, Verdict.MISQUOTED if readings else Verdict.UNSUPPORTED)
+
+
+def _unproven(candidates: Sequence[StoredSection], as_of: date, verdict: Verdict) -> Judgement:
+    """Return the judgement on a claim that nothing holds: `verdict` if a section is in force."""
     if not candidates:
         return Judgement(verdict=Verdict.PHANTOM)
-    alive = [s for s in candidates if s.in_force(as_of)]
-    if not alive:
+    alive = next((s for s in candidates if s.in_force(as_of)), None)
+    if alive is None:
         return Judgement(verdict=Verdict.REPEALED, section=candidates[0])
-    return Judgement(verdict=Verdict.MISQUOTED, section=alive[0])
-
-
-def _without_quote(
-    candidates: Sequence[StoredSection], elsewhere: Sequence[StoredSection], as_of: date
-) -> Judgement:
-    if candidates:
-        alive = [s for s in candidates if s.in_force(as_of)]
-        if not alive:
-            return Judgement(verdict=Verdict.REPEALED, section=candidates[0])
-        return Judgement(verdict=Verdict.UNSUPPORTED, section=alive[0])
-    if elsewhere:
-        return Judgement(verdict=Verdict.WRONG_CITY, section=elsewhere[0])
-    return Judgement(verdict=Verdict.PHANTOM)
+    return Judgement(verdict=verdict, section=alive)
 
 
 def _holder(
@@ -211,8 +214,9 @@ def _holder(
 
 
 def _holds(section: StoredSection, quotes: Sequence[str]) -> bool:
-    long = [q for q in quotes if long_enough(q)]
-    return bool(long) and all(locate(q, section.text) for q in long)
+    """Tell whether the text holds every quote; short ones prove nothing, but can be false."""
+    written = [q for q in quotes if q.strip()]
+    return any(long_enough(q) for q in written) and all(locate(q, section.text) for q in written)
 
 
 def _place(section: StoredSection) -> tuple[str, ...]:

@@ -9,13 +9,14 @@ from datetime import date
 
 from appliance.answers.citations import locate, long_enough, prove
 from appliance.answers.numbers import unsupported_numbers
-from appliance.answers.prompts import NOT_FOUND
 from appliance.corpus.references import find_references
 from appliance.domain import Answer, Citation, Draft, Passage
 
 # [1], [1: "words"], [1, 2]; models also write “curly” marks.
 _MARK = re.compile(
-    r"\[\s*(?P<labels>\d{1,2}(?:\s*,\s*\d{1,2})*)\s*(?::\s*(?P<quote>[\"“].*?[\"”]))?\s*\]",
+    r"(?<![ \t])(?P<lead>[ \t]*+)\[\s*+(?P<labels>\d{1,2}(?:\s*+,\s*+\d{1,2})*+)\s*+"
+    # A quote of over 1,000 characters is none: the rules ask for thirty words.
+    r"(?::\s*+(?P<quote>[\"“].{0,1000}?[\"”]))?\s*+\]",
     re.DOTALL,
 )
 
@@ -40,13 +41,11 @@ def check_draft(
     `known` holds the (kind, number) labels of the city's registry among those that the draft names.
     A draft survives if at least one of its claims is proven by an exact quote.
     """
-    if NOT_FOUND in draft.text:
-        return Checked(answer=None, why_not="the model found no answer in the passages")
     citations: list[Citation] = []
     text = _MARK.sub(lambda m: _replacement(m, passages, as_of, citations), draft.text)
     if not citations:
         return Checked(answer=None, why_not="nothing in the model's draft could be proven")
-    text = " ".join(text.split(" ")).strip()
+    text = text.strip()
     return Checked(
         answer=Answer(
             outcome="answer",
@@ -62,7 +61,10 @@ def check_draft(
 def _replacement(
     mark: re.Match[str], passages: Sequence[Passage], as_of: date, citations: list[Citation]
 ) -> str:
-    """Return "[n]" for a proven mark, n counting the answer's citations, and nothing for another."""
+    """Return "[n]" for a proven mark, n counting the answer's citations, and nothing for another.
+
+    The blanks before a mark go with it, so that no gap is left before a full stop.
+    """
     if not mark["quote"]:
         return ""
     quote = mark["quote"][1:-1]
@@ -83,7 +85,7 @@ def _replacement(
         if isinstance(proof, Citation):
             if proof not in citations:
                 citations.append(proof)
-            return f"[{citations.index(proof) + 1}]"
+            return f"{mark['lead']}[{citations.index(proof) + 1}]"
     return ""
 
 

@@ -29,14 +29,14 @@ EARLIEST = 0.55
 _BOUNDARIES: tuple[tuple[int, re.Pattern[str]], ...] = (
     (5, re.compile(r"\n[ \t]*\n\s*")),
     # A sub-section on its own line, or inline after the end of a clause: "(b) ", "2. ", "iv) ".
-    (4, re.compile(r"\n\s*(?=(?:\([A-Za-z0-9]{1,4}\)|[A-Za-z0-9]{1,3}[.)])\s)")),
+    (4, re.compile(r"(?<!\s)[^\S\n]*\n\s*+(?=(?:\([A-Za-z0-9]{1,4}\)|[A-Za-z0-9]{1,3}[.)])\s)")),
     (4, re.compile(r"(?<=[.;:])\s+(?=(?:\([A-Za-z0-9]{1,4}\)|[A-Za-z]\.|\d{1,2}\.)\s)")),
     (3, re.compile(r"\n\s*")),
     (2, re.compile(r"(?<=[.;!?:])\s+(?=[\"“(A-Z0-9])")),
     (1, re.compile(r"\s+")),
 )
 _CELL = re.compile(r"\|[ \t]*")
-_ROW = re.compile(r"^[ \t]*\|[^\n]*", re.MULTILINE)
+_ROW = re.compile(r"^[ \t]*(\|[^\n]*)", re.MULTILINE)
 _DEFINITIONS = re.compile(r"\bdefin(?:itions?|ed)\b|\bglossary\b|\bterms\b", re.IGNORECASE)
 
 
@@ -63,7 +63,8 @@ def embedding_input(crumb: str, text: str) -> str:
 
 def fitted_breadcrumb(section: Section, tokenizer: Tokenizer) -> str:
     """Return the breadcrumb cut to BREADCRUMB_TOKENS: outer levels first, then the heading's end."""
-    parts = breadcrumb(section).split(" > ")
+    # Each level is at least one token with its ">", so that only the innermost can stay.
+    parts = breadcrumb(section).split(" > ")[-BREADCRUMB_TOKENS:]
     while len(parts) > 1 and tokenizer.count(" > ".join(parts)) > BREADCRUMB_TOKENS:
         parts.pop(0)
     crumb = " > ".join(parts)
@@ -87,7 +88,7 @@ def chunk_section(
     fixed = tokenizer.count(embedding_input(crumb, "")) + 1
     budget = tokenizer.limit - fixed
     ends = tokenizer.ends(text)
-    pieces = list(_pieces(text, ends, budget))
+    pieces = list(_pieces(text, ends, budget, tokenizer))
     return tuple(
         _chunk(text, piece, section, position, ordinal, crumb, tokenizer)
         for ordinal, piece in enumerate(pieces)
@@ -130,7 +131,7 @@ def _kind(text: str, section: Section) -> ChunkKind:
     return ChunkKind.PROSE
 
 
-def _pieces(text: str, ends: Sequence[int], budget: int) -> Iterator[Span]:
+def _pieces(text: str, ends: Sequence[int], budget: int, tokenizer: Tokenizer) -> Iterator[Span]:
     """Yield the spans of the chunks of one text, each of at most `budget` tokens."""
     if len(ends) <= budget:
         yield Span(start=0, end=len(text))
@@ -139,8 +140,33 @@ def _pieces(text: str, ends: Sequence[int], budget: int) -> Iterator[Span]:
     start = 0
     while start < len(text):
         end = _next_end(text, ends, cuts, start, budget)
+        if _torn(text, start) or _torn(text, end):
+            end = _fitting_end(text, ends, cuts, start, end, budget, tokenizer)
         yield Span(start=start, end=end)
         start = end
+
+
+def _torn(text: str, at: int) -> bool:
+    """Tell whether a cut is not at white space: the halves may have other tokens than the whole."""
+    return 0 < at < len(text) and not text[at - 1].isspace() and not text[at].isspace()
+
+
+def _fitting_end(
+    text: str,
+    ends: Sequence[int],
+    cuts: _Cuts,
+    start: int,
+    end: int,
+    budget: int,
+    tokenizer: Tokenizer,
+) -> int:
+    """Return `end`, or one before it at which the piece by itself keeps the limit."""
+    allowed = budget
+    # One token is spare, see `chunk_section`.
+    while allowed > 1 and (over := len(tokenizer.ends(text[start:end])) - budget - 1) > 0:
+        allowed = max(1, allowed - over)
+        end = _next_end(text, ends, cuts, start, allowed)
+    return end
 
 
 def _next_end(text: str, ends: Sequence[int], cuts: _Cuts, start: int, budget: int) -> int:
@@ -170,7 +196,7 @@ def _best_cut(cuts: _Cuts, low: int, high: int) -> int | None:
 def _cuts(text: str) -> _Cuts:
     """Return every place to cut, leaving the inside of table rows whole."""
     strength: dict[int, int] = {}
-    rows = [(m.start(), m.end()) for m in _ROW.finditer(text)]
+    rows = [m.span(1) for m in _ROW.finditer(text)]  # a cut comes after a row's indentation
     starts = [a for a, _ in rows]
     for value, pattern in _BOUNDARIES:
         for match in pattern.finditer(text):

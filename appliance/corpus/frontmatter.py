@@ -14,6 +14,20 @@ import yaml
 
 _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?\n", re.DOTALL | re.MULTILINE)
 
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+# Beside its own error PyYAML lets these out: the 30th of February, "!!bool x", "!!timestamp x", a list
+# as a key, sixty to a great power, 1,000 brackets.
+_NOT_YAML = (
+    yaml.YAMLError,
+    ValueError,
+    KeyError,
+    AttributeError,
+    TypeError,
+    OverflowError,
+    RecursionError,
+)
+
 Fields = Mapping[str, object]
 
 
@@ -31,7 +45,7 @@ def split_front_matter(text: str) -> tuple[Fields, str]:
         raise FieldError("no front matter: the file must begin with '---', fields, and '---'")
     try:
         fields = yaml.safe_load(match[1])
-    except yaml.YAMLError as error:
+    except _NOT_YAML as error:
         where = getattr(error, "problem_mark", None)
         line = f" at line {where.line + 2}" if where is not None else ""
         raise FieldError(f"the front matter is not valid YAML{line}") from error
@@ -47,17 +61,19 @@ def required_text(fields: Fields, name: str) -> str:
         value = str(value)
     if not isinstance(value, str) or not value.strip():
         raise FieldError(f"field '{name}' is missing or empty")
-    return value
+    return _storable(value, name)
 
 
 def optional_text(fields: Fields, name: str) -> str | None:
     """Return a field that may be absent; anything but a string is refused."""
     value = fields.get(name)
-    if value is None or value == "":
+    if value is None:
         return None
     if not isinstance(value, str):
         raise FieldError(f"field '{name}' must be text")
-    return value
+    if not value.strip():
+        return None
+    return _storable(value, name)
 
 
 def text_list(fields: Fields, name: str) -> tuple[str, ...]:
@@ -67,7 +83,14 @@ def text_list(fields: Fields, name: str) -> tuple[str, ...]:
         return ()
     if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
         raise FieldError(f"field '{name}' must be a list of texts")
-    return tuple(v for v in value if v.strip())
+    return tuple(_storable(v, name) for v in value if v.strip())
+
+
+def _storable(value: str, name: str) -> str:
+    """Return a text that a database can keep."""
+    if _UNSTORABLE.search(value):
+        raise FieldError(f"field '{name}' holds NUL characters or halves of characters")
+    return value
 
 
 def optional_date(fields: Fields, name: str) -> date | None:
@@ -77,10 +100,10 @@ def optional_date(fields: Fields, name: str) -> date | None:
         value = value.date()
     if isinstance(value, str) and value.strip():
         try:
-            value = datetime.fromisoformat(value.strip().replace("Z", "+00:00")).date()
+            value = datetime.fromisoformat(value.strip()).date()
         except ValueError:
             raise FieldError(f"field '{name}' is not a date like 2026-07-01: {value!r}") from None
-    if value is None or value == "":
+    if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if not isinstance(value, date):
         raise FieldError(f"field '{name}' is not a date like 2026-07-01")
@@ -88,15 +111,22 @@ def optional_date(fields: Fields, name: str) -> date | None:
 
 
 def optional_moment(fields: Fields, name: str) -> datetime | None:
-    """Return a moment in UTC; a bare date is midnight."""
+    """Return a moment in UTC; a bare date is midnight, absent, empty and year 1 are None."""
     value = fields.get(name)
     if isinstance(value, str) and value.strip():
         try:
-            value = datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
+            value = datetime.fromisoformat(value.strip())
         except ValueError:
             raise FieldError(f"field '{name}' is not a time like 2026-07-01T12:00:00Z") from None
     if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime(value.year, value.month, value.day)
-    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day, tzinfo=UTC)
+    if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    if not isinstance(value, datetime):
+        raise FieldError(f"field '{name}' is not a time like 2026-07-01T12:00:00Z")
+    if value.year == 1:
+        return None
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError:  # the first or last hours of the calendar
+        raise FieldError(f"field '{name}' is not a time of this age") from None

@@ -51,19 +51,26 @@ class Read:
 
 def read_records(text: str, *, name: str, city: CityId | None = None) -> Iterator[Read | Rejected]:
     """Yield each record of a JSON-lines file.  `city` overrides the records' own."""
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
         if not line.strip():
             continue
         where = f"{name}:{number}"
         try:
-            fields = json.loads(line)
-            if not isinstance(fields, dict):
-                raise FieldError("the line is not a JSON object")
-            yield _record(fields, city, where)
-        except json.JSONDecodeError as error:
-            yield Rejected(where=where, reasons=(f"not valid JSON: {error.msg}",))
+            yield _record(_json_fields(line), city, where)
         except FieldError as error:
             yield Rejected(where=where, reasons=(str(error),))
+
+
+def _json_fields(line: str) -> Fields:
+    try:
+        fields = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise FieldError(f"not valid JSON: {error.msg}") from None
+    except (ValueError, RecursionError):  # a number of 5,000 digits, 5,000 brackets
+        raise FieldError("not a JSON record of law text") from None
+    if not isinstance(fields, dict):
+        raise FieldError("the line is not a JSON object")
+    return fields
 
 
 def read_markdown(text: str, *, name: str, city: CityId | None = None) -> Read | Rejected:
@@ -72,9 +79,7 @@ def read_markdown(text: str, *, name: str, city: CityId | None = None) -> Read |
         fields, body = split_front_matter(text)
         place = _city(fields, city, key="city")
         title = required_text(fields, "title")
-        declared = optional_text(fields, "content_sha256")
-        if declared and declared != digest_of(body):
-            raise FieldError("content_sha256 is not the digest of the body: the file was changed")
+        _check_digest(fields, body)
         document = Document(
             city=place.id,
             external_id=optional_text(fields, "id") or f"{place.id}:{_stem(name)}",
@@ -93,14 +98,21 @@ def read_markdown(text: str, *, name: str, city: CityId | None = None) -> Read |
     return Read(city=place, accepted=Accepted(document=document, sections=sections))
 
 
+def _check_digest(fields: Fields, body: str) -> None:
+    declared = optional_text(fields, "content_sha256")
+    if declared and declared.strip().lower() != digest_of(body):
+        raise FieldError("content_sha256 is not the digest of the body: the file was changed")
+
+
 def _stem(name: str) -> str:
     return name.rsplit("/", 1)[-1].removesuffix(".md")
 
 
 def _city(fields: Fields, override: CityId | None, *, key: str) -> City:
     if override is None:
+        written = required_text(fields, key)
         try:
-            id_ = parse_city_id(required_text(fields, key))
+            id_ = parse_city_id(written)
         except ValueError as error:
             raise FieldError(f"field '{key}': {error}") from None
     else:

@@ -7,6 +7,7 @@ reference exists is the registry's business, not decided here.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -44,9 +45,9 @@ _PATTERNS: dict[Kind, re.Pattern[str]] = {
 }
 # Without a keyword only a number with two joints or long parts counts: "28-105.9", "17.102.130",
 # "42-3506.02", "24-4420"; "24-7", "2.5" and "1-2" stay what they are.
-_BARE = re.compile(rf"(?<![\w.\-$]){_NUMBER}(?![\w%])")
+_BARE = re.compile(rf"(?<![\w.\-:$]){_NUMBER}(?![\w%])")
 _LIST = re.compile(
-    rf"\s*(?:,|;|and|or|&|to|through|,\s*and|,\s*or)\s*(?:§{{1,2}}\s*)?(?P<number>{_NUMBER})"
+    rf"\s*(?:,|;|(?i:and|or|to|through|,\s*and|,\s*or)|&)\s*(?:§{{1,2}}\s*)?(?P<number>{_NUMBER})"
 )
 
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
@@ -71,30 +72,45 @@ def normalise_number(text: str) -> str:
     plain = re.sub(r"[\s§\[\]{}*]+", "", plain)
     plain = re.sub(r"^(?:subsections?|sections?|secs?\.?)", "", plain)
     plain = plain.strip(".,;:-")
-    return plain if plain.count("(") == plain.count(")") else plain.strip("()")
+    return plain if plain.count("(") == plain.count(")") else plain.strip("().,;:-")
 
 
 def find_references(text: str) -> list[Reference]:
     """Return every mention in running text, in reading order; overlaps go to the earlier keyword."""
     plain = text.translate(_DASHES)
-    found = sorted(_keyword_mentions(plain), key=lambda r: (r.span.start, -r.span.end))
+    named = _apart(sorted(_keyword_mentions(plain), key=_place))
+    starts = [r.span.start for r in named]
+    bare = (r for r in _bare_mentions(plain) if not _covered(r.span, named, starts))
+    return sorted([*named, *bare], key=_place)
+
+
+def _place(reference: Reference) -> tuple[int, int]:
+    return reference.span.start, -reference.span.end
+
+
+def _apart(references: Iterable[Reference]) -> list[Reference]:
+    """Return the references, in reading order, that do not reach into an earlier one."""
     kept: list[Reference] = []
-    for reference in [*found, *_bare_mentions(plain)]:
-        if not any(_overlap(reference.span, other.span) for other in kept):
+    for reference in references:
+        if not kept or kept[-1].span.end <= reference.span.start:
             kept.append(reference)
-    return sorted(kept, key=lambda r: r.span.start)
+    return kept
 
 
-def _overlap(a: Span, b: Span) -> bool:
-    return a.start < b.end and b.start < a.end
+def _covered(span: Span, named: list[Reference], starts: list[int]) -> bool:
+    last = bisect_left(starts, span.end) - 1  # the last one that begins before the span ends
+    return last >= 0 and named[last].span.end > span.start
 
 
 def _keyword_mentions(text: str) -> Iterator[Reference]:
     for kind, pattern in _PATTERNS.items():
+        listed = 0  # a list is read once, not again from each "§" in it
         for match in pattern.finditer(text):
             yield _reference(kind, match)
-            if kind == "section":
-                yield from _listed(text, match.end())
+            if kind == "section" and match.end() > listed:
+                for reference in _listed(text, match.end()):
+                    listed = reference.span.end
+                    yield reference
 
 
 def _listed(text: str, position: int) -> Iterator[Reference]:
@@ -118,13 +134,22 @@ def _bare_mentions(text: str) -> Iterator[Reference]:
 
 def _is_compound(number: str) -> bool:
     """Tell whether a number looks like a section's even without a keyword."""
+    if _CALENDAR.fullmatch(number):
+        return False
     joints = len(re.findall(r"[.\-:]", number))
     digits = sum(c.isdigit() for c in number)
+    if joints >= 2 and digits < 3 and number[0].isalpha() and number[1] == "-":
+        return False  # a district: "R-1-6"
     return joints >= 2 or (joints == 1 and digits >= 4 and "-" in number)
 
 
+# What people write with joints that is no section: a date, a telephone number, hours of the day.
+_CALENDAR = re.compile(
+    r"(?:19|20)\d\d-\d\d-\d\d|(?:1-)?(?:\d{3}[-.])?\d{3}[-.]\d{4}|\d{1,2}:\d\d(?:-\d{1,2}:\d\d)?"
+)
 _UNIT = re.compile(
-    r"\s*(?:%|percent|feet|foot|ft|inch|in\b|sq|square|acre|yard|day|hour|year|month|family|story|stories|unit)"
+    r"\s*(?:%|(?:percent|feet|foot|ft|inch|inches|sq|square|acres?|yards?|days?|hours?|years?|months?"
+    r"|family|story|stories|units?)\b|in\.)"
 )
 
 
@@ -169,6 +194,7 @@ _GENERIC = frozenset(
         "sec",
         "section",
         "sections",
+        "see",
         "subsection",
         "the",
         "title",
@@ -207,6 +233,10 @@ def parse_citation(text: str) -> Cited:
     return Cited(kind=kind, number=number, words=_name_words(plain, start, end), whole=whole)
 
 
+# "Local Law 110 of 2019" is cited as a whole: neither number is one of a section.
+_ENACTED = re.compile(r"\d of (?:19|20)\d\d$")
+
+
 def _best_match(plain: str) -> tuple[Kind, str, int, int] | None:
     order: tuple[Kind, ...] = (
         "table",
@@ -227,13 +257,15 @@ def _best_match(plain: str) -> tuple[Kind, str, int, int] | None:
                 break
             return kind, normalise_number(match["number"]), match.start(), match.end()
     numbers = list(_BARE.finditer(plain))
-    if not numbers:
+    if not numbers or _ENACTED.search(plain):
         return None
     match = max(numbers, key=lambda m: (len(re.findall(r"[.\-:]", m.group())), m.start()))
     return "section", normalise_number(match.group()), match.start(), match.end()
 
 
 def _name_words(plain: str, start: int, end: int) -> tuple[str, ...]:
+    for listed in _listed(plain, end):
+        end = listed.span.end
     outside = plain[:start] + " " + re.sub(r"^(?:\s*\([^)]{1,6}\))+", "", plain[end:])
     outside = re.sub(r"\b((?:[A-Za-z]\.){2,})", lambda m: m.group().replace(".", ""), outside)
     return tuple(re.findall(r"[a-z0-9]+", outside.casefold()))
@@ -257,7 +289,7 @@ def same_code(asked: Iterable[str], registered: Iterable[str], place: Iterable[s
     A name without particular words ("Sec. 12-1") fits every code.  Initials count: "San Mateo
     Municipal Code" is "SMMC", "Rules of the City of New York" is "RCNY".
     """
-    a, r, p = tuple(asked), tuple(registered), frozenset(place)
+    a, r, p = tuple(asked), tuple(registered), tuple(dict.fromkeys(place))
     special_a = [w for w in a if w not in _GENERIC]
     special_r = [w for w in r if w not in _GENERIC]
     if not special_a:
@@ -266,10 +298,11 @@ def same_code(asked: Iterable[str], registered: Iterable[str], place: Iterable[s
 
 
 def _explained(
-    words: Iterable[str], by: tuple[str, ...], own: tuple[str, ...], place: frozenset[str]
+    words: Iterable[str], by: tuple[str, ...], own: tuple[str, ...], place: tuple[str, ...]
 ) -> bool:
     initials_by, initials_own = _initials(by), _initials(own)
-    place_initials = _initials(tuple(sorted(place))) | {"".join(w[0] for w in place)}
+    place_initials = _initials(place)
+    place_initials |= {f"{i}c" for i in place_initials}  # "NYC": the place as a city
     return all(
         word in by
         or word in place

@@ -8,6 +8,7 @@ the heading lines, cover the body.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,8 +16,8 @@ from appliance.corpus.references import normalise_number
 from appliance.corpus.standing import standing_of
 from appliance.domain import CityId, Section, Span
 
-_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$", re.MULTILINE)
-_FENCE = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1[^\S\n]*$", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+([^\n]*)$", re.MULTILINE)
+_FENCE = re.compile(r"^ {0,3}(```|~~~)([^\n]*)$", re.MULTILINE)
 # How a heading begins: "§ 15.04.010 Permit required", "Sec. 4-12. - Fences", "ARTICLE II. General",
 # "Chapter 15.04 Permits", "9.1.7 Use Restrictions", "Appendix B".
 _NUMBERED = re.compile(
@@ -88,14 +89,40 @@ def parse_markdown(body: str, *, city: CityId, document_id: str, title: str) -> 
 
 
 def _headings(body: str) -> Iterator[_Heading]:
-    fenced = [m.span() for m in _FENCE.finditer(body)]
+    fenced = _fenced(body)
+    starts = [start for start, _ in fenced]
     for match in _HEADING.finditer(body):
-        if not any(a <= match.start() < b for a, b in fenced) and match[2].strip():
+        fence = bisect_right(starts, match.start()) - 1
+        text = _without_closing(match[2].strip())
+        if text and (fence < 0 or fenced[fence][1] <= match.start()):
             yield _Heading(
-                level=len(match[1]),
-                text=match[2].strip(),
-                span=Span(start=match.start(), end=match.end()),
+                level=len(match[1]), text=text, span=Span(start=match.start(), end=match.end())
             )
+
+
+def _without_closing(heading: str) -> str:
+    """Return a heading without the "##" that may end it."""
+    bare = heading.rstrip("#")
+    return bare.rstrip() if bare != heading and (not bare or bare[-1].isspace()) else heading
+
+
+def _fenced(body: str) -> list[tuple[int, int]]:
+    """Return the stretches of fenced code; a fence that is never closed fences nothing in."""
+    lines = list(_FENCE.finditer(body))
+    closing: dict[int, int] = {}  # the next closing line after each fence line, by position
+    following: dict[str, int] = {}
+    for i in range(len(lines) - 1, -1, -1):
+        if lines[i][1] in following:
+            closing[i] = following[lines[i][1]]
+        if not lines[i][2].strip():
+            following[lines[i][1]] = i
+    fenced: list[tuple[int, int]] = []
+    i = 0
+    while i < len(lines):
+        if i in closing:
+            fenced.append((lines[i].start(), lines[closing[i]].end()))
+        i = closing.get(i, i) + 1
+    return fenced
 
 
 def _lead(body: str, headings: list[_Heading]) -> Span | None:

@@ -25,11 +25,19 @@ _ANY = "|".join(_WORDS)
 # "Licensing of towing cars. [Repealed]", "(Reserved)", "Repealed 07-16-2024 Special Agreements": the
 # mark stands in brackets or alone at an end.  "Effect of repealers." and "… regulations repealed." as
 # the end of a sentence are headings of living law.
+# "Reserved parking spaces" and "Expired permits" are living law, too: there the word must stand for
+# itself, while "Repealed Master Planned Development" is how some codes mark what they strike.
+_ALONE = (
+    r"(?=\s*(?:$|[^\w\s]|\d|(?:for\s+future|by|as|at|to|in\s+its\s+entirety|effective|pursuant"
+    r"|former(?:ly)?|under)\b))"
+)
 _HEADING = re.compile(
-    rf"[\[(]\s*({_ANY})\b[^\])]*[\])]|^(?:[^\w]*({_ANY})\b)|[–—-]\s*({_ANY})\.?$", re.IGNORECASE
+    rf"[\[(]\s*({_ANY})\b[^\])]{{0,400}}[\])]|^\W*(?:(repealed|rescinded|deleted)\b|({_ANY})\b{_ALONE})"
+    rf"|[–—-]\s*({_ANY})\.?$|^(?:secs?\.|sections?|§{{1,2}})?[\s\d.–—-]*\s({_ANY})\W{{0,9}}$",
+    re.IGNORECASE,
 )
 # The whole text, or its first line, is the mark: "Repealed.", "[Reserved]", "Expired\nExpired."
-_TEXT = re.compile(rf"^\W*({_ANY})\b", re.IGNORECASE)
+_TEXT = re.compile(rf"^\W*({_ANY})\b(?:{_ALONE}|(?=\n))", re.IGNORECASE)
 _STUB = 300  # code points; a living section that begins with such a word is longer than its mark
 
 

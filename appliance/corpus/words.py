@@ -28,7 +28,7 @@ _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 # Numbers with joints stay whole ("28-105.9", "R-1-6", "2.5") and are also split into their parts;
 # "20,000" is "20000".
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+(?:,\d{3})+|\d+[a-z]*|½|¼|¾|\$|%|§")
-_COMPOUND = re.compile(r"[a-z0-9]+(?:[.\-:][a-z0-9]+)+")
+_COMPOUND = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[.\-:][a-z0-9]+)+")
 
 # Words that a question has because it is a question; they are in the idf's long tail of a small city
 # ("my", "can") without meaning anything there.
