@@ -18,8 +18,8 @@ from typing import Any
 from appliance.answers.abstention import Evidence, enough, terms_missing
 from appliance.answers.citations import prove
 from appliance.answers.drafts import check_draft, named_numbers
-from appliance.answers.prompts import ask_messages
-from appliance.answers.quotes import best_window, windows
+from appliance.answers.prompts import NOT_FOUND, ask_messages
+from appliance.answers.quotes import quoted_span, worth_quoting
 from appliance.answers.ranking import pack
 from appliance.answers.routing import checked_question, other_city
 from appliance.corpus.words import place, terms
@@ -42,7 +42,6 @@ from appliance.retrieve import named_numbers as numbers_named_in
 from appliance.retrieve import retrieve
 
 PASSAGES = 10  # go before the model, as far as its context allows
-QUOTES = 5  # are shown when quotes are the answer
 REPLY_TOKENS = 400  # 120 words and their proofs
 PROMPT_TOKENS = 500  # rules, question and chat template, generously
 
@@ -145,9 +144,9 @@ async def ask(
     yield PassagesFound(passages=found.passages, coverage=coverage)
     evidence = await _evidence(store, asked, query, found.passages)
     if not enough(evidence):
-        yield _finished(_abstain(coverage, asked, evidence, found.passages), asked, watch)
+        yield _finished(_abstain(coverage, asked, evidence.missing, found.passages), asked, watch)
         return
-    quotes = await _quotes(encoder, asked, found.passages)
+    quotes = quotes_of(found.passages, asked.as_of)
     watch.lap("quotes")
     if chat is None:
         for event in _proven(quotes):
@@ -191,33 +190,13 @@ async def _evidence(
 # ------------------------------------------------------------------ quotes
 
 
-async def _quotes(encoder: Encoder, asked: Asked, passages: Sequence[Passage]) -> list[Citation]:
-    """Return the best window of each of the first passages, proven, in reading order."""
-    chosen = list(passages[:QUOTES])
-    spans = [windows(p.text) for p in chosen]
-    texts = [
-        f"{p.section.heading}\n{s.of(p.text)}"
-        for p, ss in zip(chosen, spans, strict=True)
-        for s in ss
+def quotes_of(passages: Sequence[Passage], as_of: date) -> list[Citation]:
+    """Return the passages that are worth quoting, each proven, best first."""
+    proofs = [
+        prove(p.section, quoted_span(p), as_of=as_of, retrieved=passages, legs=p.legs)
+        for p in worth_quoting(passages)
     ]
-    target = await encoder.encode_query(asked.question)
-    vectors = await encoder.encode_documents([encoder.tokenizer.fitted(t) for t in texts])
-    scores = [float(s) for s in vectors @ target]
-    proven: list[Citation] = []
-    for passage, ss in zip(chosen, spans, strict=True):
-        own, scores = scores[: len(ss)], scores[len(ss) :]
-        if not ss:
-            continue
-        proof = prove(
-            passage.section,
-            best_window(passage, ss, own),
-            as_of=asked.as_of,
-            retrieved=passages,
-            legs=passage.legs,
-        )
-        if isinstance(proof, Citation) and proof not in proven:
-            proven.append(proof)
-    return proven
+    return list(dict.fromkeys(p for p in proofs if isinstance(p, Citation)))
 
 
 def quotes_answer(citations: Sequence[Citation], note: str, draft: Draft | None = None) -> Answer:
@@ -273,12 +252,13 @@ async def _drafted(
                 watch.lap("first_token")
             yield token
     watch.lap("draft")
-    answer = await _verified(store, at, asked, quotes, reply)
+    verified = await _verified(store, at, asked, quotes, reply)
+    outcome = verified or _abstain(coverage, asked, (), passages)
     watch.lap("verify")
-    if not at.demo:
-        for event in _proven(answer.citations):
+    if isinstance(outcome, Answer) and not at.demo:
+        for event in _proven(outcome.citations):
             yield event
-    yield _finished(answer, asked, watch)
+    yield _finished(outcome, asked, watch)
 
 
 async def _write(
@@ -300,14 +280,19 @@ async def _write(
 
 async def _verified(
     store: Store, at: ChatAt, asked: Asked, quotes: Sequence[Citation], reply: _Reply
-) -> Answer:
-    """Return the draft as far as it is proven, or else the quotes, with a word on why."""
+) -> Answer | None:
+    """Return the draft as far as it is proven, or else the quotes, with a word on why.
+
+    None if a model that can be believed found no answer in the passages.
+    """
     draft = reply.draft()
     if at.demo:
         note = _DEMO if reply.error is None else f"{_DEMO}; {reply.error}"
         return quotes_answer(quotes, note, draft)
     if reply.error is not None or draft is None:
         return quotes_answer(quotes, f"{_NO_MODEL} ({reply.error})")
+    if NOT_FOUND in draft.text:
+        return None
     known = await store.known_labels(asked.city, named_numbers(draft.text))
     checked = check_draft(draft, reply.passages, as_of=asked.as_of, known=known)
     if checked.answer is not None:
@@ -346,7 +331,7 @@ def _abstain_other_city(coverage: Coverage, name: str) -> Abstention:
 
 
 def _abstain(
-    coverage: Coverage, asked: Asked, evidence: Evidence, passages: Sequence[Passage]
+    coverage: Coverage, asked: Asked, missing: Sequence[str], passages: Sequence[Passage]
 ) -> Abstention:
     searched = Searched(
         chunks=coverage.chunks,
@@ -362,8 +347,8 @@ def _abstain(
             searched=searched,
             office=coverage.city.office,
         )
-    absent = ", ".join(evidence.missing)
-    detail = f" No passage has the words: {absent}." if absent else ""
+    absent = ", ".join(missing)
+    detail = f" Nowhere in it: {absent}." if absent else ""
     return Abstention(
         reason=Reason.NOT_FOUND,
         text=f"The code of {coverage.city.name} in this box does not seem to answer this.{detail}",

@@ -83,7 +83,6 @@ async def test_events_come_in_the_order_that_a_page_needs(sample_house: House) -
         ("You have 180 days [1].", "a mark without a quote"),
         ("You have 180 days.", "no mark at all"),
         ('You have 180 days [99: "expires if the work it authorizes has not begun"].', "a label that was not given"),
-        ("NOT IN THE PASSAGES", "a model that finds nothing"),
         ('It is so [1: "the"].', "a quote too short to prove anything"),
     ],
     ids=lambda v: v if " " in v and len(v) < 40 else "",
@@ -95,6 +94,13 @@ async def test_a_draft_that_proves_nothing_gives_way_to_the_quotes(sample_house:
     assert answer.note and answer.note.startswith("Quotes only")
     assert reply not in answer.text
     assert all(c.span.of(c.section.text) == c.quote for c in answer.citations)
+
+
+async def test_a_model_that_finds_nothing_makes_the_box_abstain(sample_house: House) -> None:
+    abstention = outcome(await events_of(sample_house, ScriptedChat(reply="NOT IN THE PASSAGES"), asked()))
+    assert isinstance(abstention, Abstention)
+    assert abstention.reason is Reason.NOT_FOUND
+    assert abstention.searched.nearest
 
 
 async def test_a_section_that_does_not_exist_is_reported_as_a_phantom(sample_house: House) -> None:
