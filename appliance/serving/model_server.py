@@ -44,8 +44,9 @@ START_SECONDS: Final = 900.0
 # A server that stayed up so long was healthy: what ends it later is news, not the same fault again.
 STEADY_SECONDS: Final = 60.0
 LONGEST_PAUSE: Final = 60.0
-# A start costs a minute of all cores; after so many that led nowhere, the next will not help.
+# A start costs a minute of all cores; after so many that led nowhere, the next one waits longer.
 FRUITLESS_STARTS: Final = 5
+RESTING_SECONDS: Final = 300.0
 GLANCE_SECONDS: Final = 1.0
 
 
@@ -216,20 +217,18 @@ async def keep_up(
 ) -> None:
     """Run `serve` again and again, with pauses of 1, 2, 4, … 60 s between falls.
 
-    Raises ModelServerFailed when it fell several times without ever answering.
+    It is never given up: whoever killed it, or took its memory, may have stopped.  After several
+    starts in a row that never answered the pause is RESTING_SECONDS.
     """
     pause, fruitless = 1.0, 0
     while True:
         fall = await serve()
         fruitless = fruitless + 1 if fall.ready_seconds is None else 0
-        if fruitless == FRUITLESS_STARTS:
-            raise ModelServerFailed(
-                f"The model server was started {fruitless} times and never answered: {fall.why}."
-            )
         if (fall.ready_seconds or 0.0) >= STEADY_SECONDS:
             pause = 1.0
-        pausing(fall, pause)
-        await sleep(pause)
+        wait = RESTING_SECONDS if fruitless >= FRUITLESS_STARTS else pause
+        pausing(fall, wait)
+        await sleep(wait)
         pause = min(2 * pause, LONGEST_PAUSE)
 
 

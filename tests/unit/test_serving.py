@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from appliance.serving.environment import (
 )
 from appliance.serving.model_server import (
     FRUITLESS_STARTS,
+    RESTING_SECONDS,
     Fall,
     arguments,
     keep_up,
@@ -205,18 +205,6 @@ def test_the_pauses_grow_until_it_was_well(
     assert pauses_of([fall(seconds) for seconds in ready_seconds]) == pauses
 
 
-def test_a_server_that_never_answers_is_given_up() -> None:
-    starts = count(1)
-    last = 0
-
-    async def serve() -> Fall:
-        nonlocal last
-        last = next(starts)
-        return fall(None)
-
-    async def sleep(seconds: float) -> None:
-        return
-
-    with pytest.raises(ModelServerFailed, match="started 5 times and never answered: it fell"):
-        asyncio.run(keep_up(serve, lambda fall, seconds: None, sleep))
-    assert last == FRUITLESS_STARTS
+def test_a_server_that_never_answers_is_tried_again_after_a_rest() -> None:
+    pauses = pauses_of([fall(None)] * (FRUITLESS_STARTS + 2) + [fall(600.0)])
+    assert pauses == [1, 2, 4, 8, RESTING_SECONDS, RESTING_SECONDS, RESTING_SECONDS, 1]
