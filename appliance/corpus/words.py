@@ -156,7 +156,7 @@ def terms(text: str) -> list[str]:
     found = []
     for match in _WORD.finditer(plain):
         word = match.group().removesuffix("'s")
-        if word in STOP or word in "§$%":
+        if word.replace("'", "") in STOP or word in "§$%":
             continue
         found.append(word.replace(",", "") if word[0].isdigit() else _stem(word))
     found += [m.group() for m in _COMPOUND.finditer(plain) if any(c.isdigit() for c in m.group())]
