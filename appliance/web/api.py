@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import anyio
 from fastapi import APIRouter, Path, Query
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, Response, StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from appliance.answers.routing import checked_question
@@ -67,7 +67,7 @@ End = Annotated[int | None, Query(ge=0, description="Code point after the quote.
 @routes.post(
     "/api/chat",
     tags=["ask"],
-    response_class=stream.EventStream,
+    response_class=StreamingResponse,
     responses={
         200: {
             "description": "Server-sent events: `passages`, `token`, `citation`, then `answer` "

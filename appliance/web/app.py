@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
@@ -48,7 +49,22 @@ def create_app(
     app.mount("/static", _Static(directory=HERE / "static"))
     app.add_middleware(Perimeter, own_names=own_names(house.settings))
     app.add_middleware(Measured, observe=metrics.http)
+    app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     return app
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    """Return the API's description, with problems under the media type that they have."""
+    if app.openapi_schema is None:
+        described = FastAPI.openapi(app)
+        for path in described["paths"].values():
+            for operation in path.values():
+                for response in operation["responses"].values():
+                    content = response.get("content", {})
+                    if "application/problem+json" in content:
+                        content["application/problem+json"] = content.pop("application/json")
+        app.openapi_schema = described
+    return app.openapi_schema
 
 
 def own_names(settings: Settings) -> frozenset[str]:

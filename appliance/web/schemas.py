@@ -44,7 +44,9 @@ Day = Annotated[
 
 
 def _parse_legs(value: object) -> object:
-    legs = [leg.strip() for leg in str(value).split(",") if leg.strip()]
+    # FastAPI hands a query parameter over as the list of its occurrences.
+    given = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    legs = [leg.strip() for leg in given.split(",") if leg.strip()]
     if not legs or not set(legs) <= set(LEGS):
         raise ValueError(f"must be some of {','.join(LEGS)}")
     return tuple(dict.fromkeys(legs))

@@ -283,14 +283,17 @@ function setBusy(busy) {
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  if (running) {
-    running.abort();
-    return;
-  }
+  if (running) return;
   const words = question.value.trim();
   if (!words || !city) return;
   question.value = "";
   ask(words);
+});
+
+$("send").addEventListener("click", (event) => {
+  if (!running) return;
+  event.preventDefault(); // an empty question is no reason not to stop
+  running.abort();
 });
 
 question.addEventListener("keydown", (event) => {
