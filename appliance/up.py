@@ -69,7 +69,14 @@ async def _page(
     listener = _bind(house.settings.host, port)
     app = create_app(house, model_state=state)
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=5
+        app,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        server_header=False,
+        proxy_headers=False,  # there is no proxy that we would believe
+        timeout_graceful_shutdown=5,
     )
     server = uvicorn.Server(config)
     # Signals are ours: uvicorn's own handlers would end the page before the rest is told.

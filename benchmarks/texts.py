@@ -24,9 +24,10 @@ def sample_inputs(tokenizer: Tokenizer) -> list[str]:
 
 def _reads() -> list[Read]:
     folder = files("appliance").joinpath("samples")
-    results: list[Read | Rejected] = []
-    for entry in folder.joinpath("alder-falls").iterdir():
-        results.append(read_markdown(entry.read_text("utf-8"), name=entry.name))
+    results: list[Read | Rejected] = [
+        read_markdown(entry.read_text("utf-8"), name=entry.name)
+        for entry in folder.joinpath("alder-falls").iterdir()
+    ]
     county = folder.joinpath("brackwater-county.jsonl")
     results += read_records(county.read_text("utf-8"), name=county.name)
     return [r for r in results if isinstance(r, Read)]

@@ -469,7 +469,7 @@ def commit() -> str | None:
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
     try:
-        done = subprocess.run(  # noqa: S603 - a fixed command
+        done = subprocess.run(
             command,
             cwd=Path(__file__).parent,
             env=environment,

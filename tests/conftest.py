@@ -161,7 +161,7 @@ def serve() -> Serve:
         server = uvicorn.Server(config)
         server.capture_signals = contextlib.nullcontext  # signals are pytest's
         task = asyncio.create_task(server.serve(sockets=[listener]))
-        while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
+        while not server.started:
             await asyncio.sleep(0.01)
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -83,7 +83,7 @@ def _lift_named(
     found: dict[ChunkId, list[Leg]],
 ) -> None:
     """Put the sections that the question names above all others, in the named leg's order."""
-    for section, rank in named.items():
+    for section in named:
         if not any(where[c] == section for c in scores):
             chunk = first_chunk[section]
             scores[chunk], where[chunk], found[chunk] = 0.0, section, []

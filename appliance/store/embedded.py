@@ -812,8 +812,8 @@ def _servers_on(data: Path) -> set[int]:
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # gone meanwhile, or not ours to look at
-            program = Path(os.readlink(process / "exe")).name
-            if program.startswith("postgres") and os.readlink(process / "cwd") == str(data):
+            program = (process / "exe").readlink().name
+            if program.startswith("postgres") and (process / "cwd").readlink() == data:
                 found.add(int(process.name))
     return found
 
@@ -823,7 +823,7 @@ def _is_elsewhere(pid: int, data: Path) -> bool:
     if not Path("/proc/self/cwd").exists():
         return False
     try:
-        return os.readlink(f"/proc/{pid}/cwd") != str(data)
+        return Path(f"/proc/{pid}/cwd").readlink() != data
     except (FileNotFoundError, ProcessLookupError):  # gone, or a zombie
         return True
     except PermissionError:

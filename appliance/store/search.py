@@ -128,11 +128,11 @@ class PostgresStore:
         }
         return [found[i] for i in ids if i in found]
 
-    async def section(self, id: SectionId) -> StoredSection:
+    async def section(self, section: SectionId) -> StoredSection:
         """Return one section.  Raises NoSuchSection."""
-        rows = await self._rows("section", id=id)
+        rows = await self._rows("section", id=section)
         if not rows:
-            raise NoSuchSection(id)
+            raise NoSuchSection(section)
         return _section(rows[0])
 
     async def by_number(

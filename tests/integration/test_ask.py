@@ -35,7 +35,9 @@ def asked(question: str = QUESTION, city: CityId = ALDER, as_of: date = TODAY) -
     return Asked(question=question, city=city, as_of=as_of)
 
 
-async def events_of(house: House, chat: ScriptedChat | None, what: Asked, *, demo: bool = False) -> list[Event]:
+async def events_of(
+    house: House, chat: ScriptedChat | None, what: Asked, *, demo: bool = False
+) -> list[Event]:
     at = None if chat is None else ChatAt(chat=chat, demo=demo)
     return [event async for event in ask(house.store, house.encoder, at, what)]
 
@@ -48,7 +50,11 @@ def outcome(events: Sequence[Event]) -> Answer | Abstention:
 
 def quoting(messages: Sequence[ChatMessage]) -> str:
     """Answer as a good model does: copy words out of the passage that has them."""
-    found = re.search(r"\[(\d+)\][^\[]*?(expires if the work it authorizes has not begun within 180 days)", messages[-1].content, re.DOTALL)
+    found = re.search(
+        r"\[(\d+)\][^\[]*?(expires if the work it authorizes has not begun within 180 days)",
+        messages[-1].content,
+        re.DOTALL,
+    )
     assert found, messages[-1].content
     return f'It lapses after 180 days without a start [{found[1]}: "{found[2]}"].'
 
@@ -73,31 +79,44 @@ async def test_events_come_in_the_order_that_a_page_needs(sample_house: House) -
     assert kinds[-1] is Finished
     tokens = [i for i, k in enumerate(kinds) if k is TokenWritten]
     citations = [i for i, k in enumerate(kinds) if k is CitationProven]
-    assert tokens and citations and max(tokens) < min(citations)
+    assert tokens
+    assert citations
+    assert max(tokens) < min(citations)
 
 
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        ('You have five years [1: "a permit is good for five years after it is issued"].', "an invented quote"),
+        (
+            'You have five years [1: "a permit is good for five years after it is issued"].',
+            "an invented quote",
+        ),
         ("You have 180 days [1].", "a mark without a quote"),
         ("You have 180 days.", "no mark at all"),
-        ('You have 180 days [99: "expires if the work it authorizes has not begun"].', "a label that was not given"),
+        (
+            'You have 180 days [99: "expires if the work it authorizes has not begun"].',
+            "a label that was not given",
+        ),
         ('It is so [1: "the"].', "a quote too short to prove anything"),
     ],
     ids=lambda v: v if " " in v and len(v) < 40 else "",
 )
-async def test_a_draft_that_proves_nothing_gives_way_to_the_quotes(sample_house: House, reply: str, why: str) -> None:
+async def test_a_draft_that_proves_nothing_gives_way_to_the_quotes(
+    sample_house: House, reply: str, why: str
+) -> None:
     answer = outcome(await events_of(sample_house, ScriptedChat(reply=reply), asked()))
     assert isinstance(answer, Answer), why
     assert answer.outcome == "quotes"
-    assert answer.note and answer.note.startswith("Quotes only")
+    assert answer.note is not None
+    assert answer.note.startswith("Quotes only")
     assert reply not in answer.text
     assert all(c.span.of(c.section.text) == c.quote for c in answer.citations)
 
 
 async def test_a_model_that_finds_nothing_makes_the_box_abstain(sample_house: House) -> None:
-    abstention = outcome(await events_of(sample_house, ScriptedChat(reply="NOT IN THE PASSAGES"), asked()))
+    abstention = outcome(
+        await events_of(sample_house, ScriptedChat(reply="NOT IN THE PASSAGES"), asked())
+    )
     assert isinstance(abstention, Abstention)
     assert abstention.reason is Reason.NOT_FOUND
     assert abstention.searched.nearest
@@ -122,7 +141,8 @@ async def test_a_number_that_the_cited_text_does_not_hold_is_flagged(sample_hous
 
 
 @pytest.mark.parametrize(
-    "failure", [ChatUnavailable("The model server does not answer."), ChatBroken("The reply broke off.")]
+    "failure",
+    [ChatUnavailable("The model server does not answer."), ChatBroken("The reply broke off.")],
 )
 async def test_a_failing_server_degrades_to_quotes_and_says_so(
     sample_house: House, failure: ChatUnavailable | ChatBroken
@@ -131,7 +151,8 @@ async def test_a_failing_server_degrades_to_quotes_and_says_so(
     answer = outcome(events)
     assert isinstance(answer, Answer)
     assert answer.outcome == "quotes"
-    assert answer.note and str(failure) in answer.note
+    assert answer.note is not None
+    assert str(failure) in answer.note
     assert sum(isinstance(e, CitationProven) for e in events) == len(answer.citations)
 
 
@@ -180,7 +201,9 @@ async def test_closing_the_stream_frees_the_model(sample_house: House) -> None:
 
 
 async def test_a_question_about_another_city_of_the_box_is_sent_there(sample_house: House) -> None:
-    events = await events_of(sample_house, None, asked("How high may a fence be in Brackwater County?"))
+    events = await events_of(
+        sample_house, None, asked("How high may a fence be in Brackwater County?")
+    )
     abstention = outcome(events)
     assert isinstance(abstention, Abstention)
     assert abstention.reason is Reason.OTHER_CITY
@@ -191,7 +214,8 @@ async def test_a_day_before_any_law_is_an_abstention_that_says_so(sample_house: 
     abstention = outcome(await events_of(sample_house, None, asked(as_of=date(1999, 1, 1))))
     assert isinstance(abstention, Abstention)
     assert abstention.reason is Reason.NOT_IN_FORCE
-    assert abstention.office and "Alder Falls" in abstention.office
+    assert abstention.office is not None
+    assert "Alder Falls" in abstention.office
 
 
 async def test_a_named_section_comes_first(sample_house: House) -> None:
@@ -202,7 +226,10 @@ async def test_a_named_section_comes_first(sample_house: House) -> None:
     assert "named" in found.passages[0].legs
 
 
-@pytest.mark.parametrize(("question", "error"), [("", QuestionRefused), ("x" * 100_000, QuestionRefused), ("a\0b", QuestionRefused)])
+@pytest.mark.parametrize(
+    ("question", "error"),
+    [("", QuestionRefused), ("x" * 100_000, QuestionRefused), ("a\0b", QuestionRefused)],
+)
 async def test_unusable_questions_are_refused_before_anything_happens(
     sample_house: House, question: str, error: type[Exception]
 ) -> None:
@@ -212,14 +239,24 @@ async def test_unusable_questions_are_refused_before_anything_happens(
 
 async def test_an_unknown_city_names_the_nearest(sample_house: House) -> None:
     with pytest.raises(NoSuchCity) as caught:
-        await drain(ask(sample_house.store, sample_house.encoder, None, asked(city=CityId("alder-fall-xx"))))
+        await drain(
+            ask(sample_house.store, sample_house.encoder, None, asked(city=CityId("alder-fall-xx")))
+        )
     assert caught.value.nearest == ("alder-falls-xx",)
 
 
 async def test_the_json_of_an_answer_holds_what_the_interface_promises(sample_house: House) -> None:
     finished = await drain(ask(sample_house.store, sample_house.encoder, None, asked()))
     value = outcome_json(finished)
-    assert {"outcome", "text", "citations", "phantoms", "unsupported_numbers", "reason", "timings_ms"} <= value.keys()
+    assert {
+        "outcome",
+        "text",
+        "citations",
+        "phantoms",
+        "unsupported_numbers",
+        "reason",
+        "timings_ms",
+    } <= value.keys()
     for citation in value["citations"]:
         section = await sample_house.store.section(citation["section_id"])
         assert section.text[citation["start"] : citation["end"]] == citation["quote"]

@@ -182,7 +182,7 @@ async def test_cancelling_the_reader_frees_the_server() -> None:
         await chat.model()
         server.left.clear()
         reading = asyncio.create_task(reply(chat))
-        while not server.chats:  # noqa: ASYNC110 -- the server's list
+        while not server.chats:
             await asyncio.sleep(0.01)
         reading.cancel()
         with pytest.raises(asyncio.CancelledError):

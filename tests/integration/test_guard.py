@@ -126,7 +126,7 @@ async def test_the_sudden_death_of_the_caller_ends_everything(mark: str) -> None
         *(sys.executable, "-c", CALLER, *program(mark, STUBBORN)),
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
-    while len(pids_with(mark)) < 4:  # noqa: ASYNC110 -- another process's doing
+    while len(pids_with(mark)) < 4:
         await asyncio.sleep(0.05)
     await asyncio.sleep(0.3)
     caller.kill()

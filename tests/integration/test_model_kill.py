@@ -31,7 +31,10 @@ LONGEST_WAIT = 25.0
 READY_SECONDS = 420.0  # the longest pause between starts, and a start
 INSTALL_SECONDS = 900.0
 
-QUESTION = {"city": "alder-falls-xx", "question": "How long is my permit good for if I never start?"}
+QUESTION = {
+    "city": "alder-falls-xx",
+    "question": "How long is my permit good for if I never start?",
+}
 
 
 def free_port() -> int:
