@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from appliance.domain import ChunkId, Hit, Leg, Passage, SectionId
 
@@ -28,69 +28,77 @@ class Ranked:
     similarity: float  # cosine of the dense leg; 0 where it did not see the chunk
 
 
-def fuse(
-    hits: Iterable[Hit], weights: Mapping[Leg, float] = WEIGHTS, named_first: bool = True
-) -> list[Ranked]:
+def fuse(hits: Sequence[Hit], weights: Mapping[Leg, float] = WEIGHTS) -> list[Ranked]:
     """Return the chunks by the weighted sum of their scaled scores; named sections come first.
 
     A leg's scores are scaled from its lowest hit (0) to its best (1); a chunk that a leg did not
     return gets 0 there (Bruch, Gai, Ingber: An Analysis of Fusion Functions for Hybrid Retrieval,
     2022, section 4: theoretical-minimum scaling behaves alike).
     """
-    by_leg: dict[Leg, list[Hit]] = {}
-    for hit in hits:
-        by_leg.setdefault(hit.leg, []).append(hit)
-    named = {h.section: h.rank for h in reversed(by_leg.pop("named", []))}
-    named_chunks = {h.section: h.chunk for h in reversed([x for x in hits if x.leg == "named"])}
-    scores: dict[ChunkId, float] = {}
-    where: dict[ChunkId, SectionId] = {}
-    found: dict[ChunkId, list[Leg]] = {}
-    similarity: dict[ChunkId, float] = {}
-    for leg, of_leg in by_leg.items():
+    pool = _Pool()
+    for leg in ("dense", "lexical"):
+        of_leg = [h for h in hits if h.leg == leg]
         for hit, value in zip(of_leg, _scaled(of_leg), strict=True):
-            scores[hit.chunk] = scores.get(hit.chunk, 0.0) + weights.get(leg, 0.0) * value
-            where[hit.chunk] = hit.section
-            found.setdefault(hit.chunk, []).append(leg)
-            if leg == "dense":
-                similarity[hit.chunk] = hit.score
-    if named_first:
-        _lift_named(named, named_chunks, scores, where, found)
+            pool.add(hit, weights[leg] * value)
+    named = [h for h in hits if h.leg == "named"]
+    _lift(named, pool)
     ranked = [
         Ranked(
             chunk=chunk,
-            section=where[chunk],
+            section=pool.section[chunk],
             score=score,
-            legs=tuple(found[chunk]),
-            similarity=similarity.get(chunk, 0.0),
+            legs=tuple(pool.legs[chunk]),
+            similarity=pool.similarity.get(chunk, 0.0),
         )
-        for chunk, score in scores.items()
+        for chunk, score in pool.score.items()
     ]
     return sorted(ranked, key=lambda r: (-r.score, r.chunk))
 
 
+@dataclass(slots=True)
+class _Pool:
+    """What is known of each chunk while the legs are put together."""
+
+    score: dict[ChunkId, float] = field(default_factory=dict)
+    section: dict[ChunkId, SectionId] = field(default_factory=dict)
+    legs: dict[ChunkId, list[Leg]] = field(default_factory=dict)
+    similarity: dict[ChunkId, float] = field(default_factory=dict)
+
+    def add(self, hit: Hit, score: float) -> None:
+        self.score[hit.chunk] = self.score.get(hit.chunk, 0.0) + score
+        self.section[hit.chunk] = hit.section
+        self.legs.setdefault(hit.chunk, []).append(hit.leg)
+        if hit.leg == "dense":
+            self.similarity[hit.chunk] = hit.score
+
+
 def _scaled(hits: Sequence[Hit]) -> list[float]:
+    if not hits:
+        return []
     low, high = min(h.score for h in hits), max(h.score for h in hits)
     if high - low < 1e-9:
         return [1.0] * len(hits)
     return [(h.score - low) / (high - low) for h in hits]
 
 
-def _lift_named(
-    named: Mapping[SectionId, int],
-    first_chunk: Mapping[SectionId, ChunkId],
-    scores: dict[ChunkId, float],
-    where: dict[ChunkId, SectionId],
-    found: dict[ChunkId, list[Leg]],
-) -> None:
-    """Put the sections that the question names above all others, in the named leg's order."""
-    for section in named:
-        if not any(where[c] == section for c in scores):
-            chunk = first_chunk[section]
-            scores[chunk], where[chunk], found[chunk] = 0.0, section, []
-    for chunk, section in where.items():
-        if section in named:
-            scores[chunk] += 2.0 + 1.0 / named[section]
-            found[chunk].append("named")
+def _lift(named: Sequence[Hit], pool: _Pool) -> None:
+    """Put named sections above all others: those whose own number it is before those in a chapter.
+
+    Of one such class the other legs decide; so they do among the chunks of one section.  A section
+    that they did not find comes with its first chunk.
+    """
+    best: dict[SectionId, Hit] = {}
+    for hit in named:
+        best.setdefault(hit.section, hit)
+    found = set(pool.section.values())
+    for hit in best.values():
+        if hit.section not in found:
+            pool.add(hit, 0.0)
+    for chunk, section in pool.section.items():
+        if hit_ := best.get(section):
+            pool.score[chunk] += 2.0 + 10.0 * hit_.score
+            if "named" not in pool.legs[chunk]:
+                pool.legs[chunk].append("named")
 
 
 def distinct(ranked: Iterable[Ranked], k: int, length: Callable[[Ranked], int]) -> list[Ranked]:
@@ -98,12 +106,12 @@ def distinct(ranked: Iterable[Ranked], k: int, length: Callable[[Ranked], int]) 
     taken: dict[SectionId, int] = {}
     kept: list[Ranked] = []
     for item in ranked:
+        if len(kept) == k:
+            break
         allowed = PER_GIANT if length(item) > GIANT else 1
         if taken.get(item.section, 0) < allowed:
             taken[item.section] = taken.get(item.section, 0) + 1
             kept.append(item)
-        if len(kept) == k:
-            break
     return kept
 
 
