@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable, Coroutine, Iterable
@@ -59,6 +60,8 @@ AsOf = Annotated[
 
 def main() -> None:
     """Run the command line; the entry point of the distribution."""
+    # The pool says in many lines what our own error says in one sentence.
+    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
     _mount(app)
     try:
         try:

@@ -61,6 +61,7 @@ class PostgresLoader:
     def __init__(self, pool: Pool, tables: ModelTables) -> None:
         self._pool = pool
         self._tables = tables
+        self._lock: AsyncConnection | None = None  # the connection that holds the ingest lock
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
@@ -76,11 +77,26 @@ class PostgresLoader:
                 raise IngestRunning(
                     "Another ingest is running on this box; wait until it is done, or stop it."
                 )
+            self._lock = connection
             try:
                 yield
             finally:
+                self._lock = None
                 await connection.execute("select pg_advisory_unlock(%s)", (_INGEST_LOCK,))
                 await connection.commit()
+
+    @asynccontextmanager
+    async def _writing(self) -> AsyncIterator[AsyncConnection]:
+        """Hand over a connection in a transaction, unless the ingest lock was lost.
+
+        It is lost when the server was restarted; another ingest may hold it by now.
+        """
+        async with connected(self._pool) as connection:
+            if self._lock is not None:
+                await self._lock.execute("select 1")
+                await self._lock.commit()
+            async with connection.transaction():
+                yield connection
 
     # -------------------------------------------------------------- rows of a file
 
@@ -121,7 +137,7 @@ class PostgresLoader:
         Documents that the file brought before and no longer has end too, if it is `whole`: a record
         that cannot be read any more is not the repeal of a law.
         """
-        async with connected(self._pool) as connection, connection.transaction():
+        async with self._writing() as connection:
             cities = await _city_ids(connection, [d.city for d in documents], unchanged)
             kept = {(cities[c.id], external) for c, external in unchanged}
             new = {(cities[d.city.id], d.document.external_id) for d in documents}
@@ -193,7 +209,7 @@ class PostgresLoader:
         query = sql.SQL(
             "insert into {} (input, vector) values (%s, %s) on conflict do nothing"
         ).format(sql.Identifier(self._tables.embeddings))
-        async with connected(self._pool) as connection, connection.cursor() as cursor:
+        async with self._writing() as connection, connection.cursor() as cursor:
             await cursor.executemany(
                 query,
                 [(t.input, HalfVector(v)) for t, v in zip(tasks, vectors, strict=True)],
@@ -208,7 +224,7 @@ class PostgresLoader:
 
     async def build_dense(self, city: int) -> None:
         """Build the city's partition of vectors beside the old one and swap it in."""
-        async with connected(self._pool) as connection, connection.transaction():
+        async with self._writing() as connection:
             partition = await _new_partition(connection, self._tables.vectors, city)
             await connection.execute(
                 statement("fill_vectors", partition=partition, embeddings=self._tables.embeddings),

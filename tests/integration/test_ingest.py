@@ -18,7 +18,7 @@ import zstandard
 
 from appliance import ingest as flow
 from appliance.domain import LEGS, CityId, Leg, Query, Rejected
-from appliance.errors import EncoderError, IngestRunning
+from appliance.errors import EncoderError, IngestRunning, StoreUnavailable
 from appliance.ports import Coverage, Encoder, Tokenizer, Vectors
 from appliance.retrieve import retrieve
 from appliance.wiring import House, open_house
@@ -405,7 +405,7 @@ def _line(**changes: object) -> str:
         (_line(id=""), "field 'id' is missing"),
         (_line(effective_date="yesterday"), "field 'effective_date' is not a date"),
         (_line(effective_date=20240101), "field 'effective_date' is not a date"),
-        (_line(retrieved_at="0001-01-01T00:00:00+05:00"), "'retrieved_at' is not a time"),
+        (_line(retrieved_at="9999-12-31T23:00:00-05:00"), "'retrieved_at' is not a time"),
         (_line(doc_type="poem"), "field 'doc_type' must be one of"),
         (_line(text="<!DOCTYPE html><html>"), "web page or script"),
     ],
@@ -596,6 +596,25 @@ async def test_a_second_ingest_at_once_is_refused_in_one_sentence(
             with pytest.raises(IngestRunning, match=r"^Another ingest is running .*\.$"):
                 await ingested(house, path)
         assert (await ingested(house, path)).documents == 1
+
+
+async def test_an_ingest_that_lost_its_right_stops_before_it_writes(
+    house: House, empty: Database, write: Write
+) -> None:
+    """The server was restarted, say: the lock went with its connection, and another may hold it."""
+    with pytest.raises(StoreUnavailable):
+        async with house.loader.exclusive():
+            await _lose_it(house, empty)
+
+
+async def _lose_it(house: House, empty: Database) -> None:
+    assert empty.one(
+        "select count(pg_terminate_backend(pid)) from pg_locks"
+        " where locktype = 'advisory' and pid <> pg_backend_pid()"
+    )
+    with pytest.raises(StoreUnavailable):
+        await house.loader.keep_vectors([flow_task(b"x" * 32)], np.ones((1, 384), np.float32))
+    assert empty.one("select count(*) from embedding_m1") == 0
 
 
 async def test_the_right_to_ingest_ends_with_a_failure(house: House, write: Write) -> None:
