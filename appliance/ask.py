@@ -7,22 +7,22 @@ model's words reach the reader only as far as code could prove them.
 
 from __future__ import annotations
 
-import json
+import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
-from typing import Any
+from datetime import date
 
-from appliance.answers.abstention import Evidence, enough, terms_missing
+from appliance.answers.abstention import Evidence, enough
 from appliance.answers.citations import prove
 from appliance.answers.drafts import check_draft, named_numbers
 from appliance.answers.prompts import NOT_FOUND, ask_messages
 from appliance.answers.quotes import quoted_span, worth_quoting
 from appliance.answers.ranking import pack
 from appliance.answers.routing import checked_question, other_city
-from appliance.corpus.words import place, terms
+from appliance.corpus.references import find_references
+from appliance.corpus.words import place, written_terms
 from appliance.domain import (
     LEGS,
     Abstention,
@@ -37,7 +37,7 @@ from appliance.domain import (
     Searched,
 )
 from appliance.errors import ChatBroken, ChatUnavailable, EmptyIndex
-from appliance.ports import AnswerRecord, Chat, Coverage, Encoder, Searcher, Store
+from appliance.ports import Chat, Coverage, Encoder, Searcher, Store
 from appliance.retrieve import named_numbers as numbers_named_in
 from appliance.retrieve import retrieve
 
@@ -142,6 +142,9 @@ async def ask(
     found = await retrieve(store, encoder, query, PASSAGES)
     watch.lap("retrieve")
     yield PassagesFound(passages=found.passages, coverage=coverage)
+    if refusal := await _named_in_vain(store, coverage, query, found.passages):
+        yield _finished(refusal, asked, watch)
+        return
     evidence = await _evidence(store, asked, query, found.passages)
     if not enough(evidence):
         yield _finished(_abstain(coverage, asked, evidence.missing, found.passages), asked, watch)
@@ -178,11 +181,15 @@ async def searchable(store: Searcher, city: CityId) -> Coverage:
 async def _evidence(
     store: Store, asked: Asked, query: Query, passages: Sequence[Passage]
 ) -> Evidence:
-    words = list(dict.fromkeys(terms(asked.question)))
-    frequency = await store.frequencies(asked.city, [place(w) for w in words])
+    written = written_terms(asked.question)
+    frequency = await store.frequencies(asked.city, [place(t) for t in written])
     return Evidence(
         passages=tuple(passages),
-        missing=terms_missing(words, {w: frequency.get(place(w), 0) for w in words}),
+        missing=tuple(
+            word
+            for term, word in written.items()
+            if not frequency.get(place(term)) and not any(c.isdigit() for c in term)
+        ),
         named=bool(await numbers_named_in(store, query)),
     )
 
@@ -291,7 +298,7 @@ async def _verified(
         return quotes_answer(quotes, note, draft)
     if reply.error is not None or draft is None:
         return quotes_answer(quotes, f"{_NO_MODEL} ({reply.error})")
-    if NOT_FOUND in draft.text:
+    if draft.text.strip().startswith(NOT_FOUND):
         return None
     known = await store.known_labels(asked.city, named_numbers(draft.text))
     checked = check_draft(draft, reply.passages, as_of=asked.as_of, known=known)
@@ -321,6 +328,38 @@ def _tokens(text: str) -> int:
 # ------------------------------------------------------------------ refusals
 
 
+async def _named_in_vain(
+    store: Store, coverage: Coverage, query: Query, passages: Sequence[Passage]
+) -> Abstention | None:
+    """Return the refusal of a question that names sections of which none can be shown.
+
+    Only numbers with joints count: "section 8" is as likely a federal programme.
+    """
+    wanted = [r for r in find_references(query.text) if r.kind == "section" and not r.bare]
+    wanted = [r for r in wanted if re.search(r"[.\-:]", r.number)]
+    if not wanted or any("named" in p.legs for p in passages):
+        return None
+    numbers = [r.number for r in wanted]
+    dead = await store.by_number(query.city, numbers, ("section",))
+    names = ", ".join(dict.fromkeys(r.span.of(query.text).strip() for r in wanted))
+    searched = Searched(chunks=coverage.chunks, legs=("named",), terms=tuple(numbers))
+    if dead:
+        standing = dead[0].standing.value.replace("_", " ")
+        why = standing if standing != "in force" else f"not in force on {query.as_of}"
+        return Abstention(
+            reason=Reason.NOT_IN_FORCE,
+            text=f"{dead[0].citation} of {coverage.city.name} is {why}.",
+            searched=searched,
+            office=coverage.city.office,
+        )
+    return Abstention(
+        reason=Reason.NO_SUCH_SECTION,
+        text=f"The code of {coverage.city.name} in this box has no {names}.",
+        searched=searched,
+        office=coverage.city.office,
+    )
+
+
 def _abstain_other_city(coverage: Coverage, name: str) -> Abstention:
     return Abstention(
         reason=Reason.OTHER_CITY,
@@ -336,7 +375,7 @@ def _abstain(
     searched = Searched(
         chunks=coverage.chunks,
         legs=LEGS if coverage.dense_ready else ("lexical", "named"),
-        terms=tuple(dict.fromkeys(terms(asked.question))),
+        terms=tuple(written_terms(asked.question).values()),
         nearest=tuple(passages[:3]),
     )
     if not passages and coverage.newest is not None and asked.as_of < coverage.newest:
@@ -375,88 +414,3 @@ async def drain(
             await waiting
     assert isinstance(last, Finished)  # the contract of `ask`
     return last
-
-
-def outcome_json(finished: Finished) -> dict[str, Any]:
-    """Return the JSON form of an answer: the same for the command, the API and the audit trail."""
-    outcome = finished.outcome
-    base: dict[str, Any] = {
-        "city": finished.asked.city,
-        "question": finished.asked.question,
-        "as_of": finished.asked.as_of.isoformat(),
-        "timings_ms": finished.timings_ms,
-    }
-    if isinstance(outcome, Abstention):
-        return base | {
-            "outcome": "abstention",
-            "text": outcome.text,
-            "citations": [],
-            "phantoms": [],
-            "unsupported_numbers": [],
-            "reason": outcome.reason.value,
-            "office": outcome.office,
-            "searched": {
-                "chunks": outcome.searched.chunks,
-                "legs": list(outcome.searched.legs),
-                "terms": list(outcome.searched.terms),
-                "nearest": [_nearest_json(p) for p in outcome.searched.nearest],
-            },
-        }
-    return base | {
-        "outcome": outcome.outcome,
-        "text": outcome.text,
-        "citations": [
-            citation_json(number, c) for number, c in enumerate(outcome.citations, start=1)
-        ],
-        "phantoms": list(outcome.phantoms),
-        "unsupported_numbers": list(outcome.unsupported_numbers),
-        "reason": None,
-        "note": outcome.note,
-        "draft": None
-        if outcome.draft is None
-        else {"text": outcome.draft.text, "model": outcome.draft.model},
-    }
-
-
-def citation_json(number: int, citation: Citation) -> dict[str, Any]:
-    """Return the JSON form of a proven citation; `start` and `end` count in the section's text."""
-    section = citation.section
-    return {
-        "number": number,
-        "section": section.citation,
-        "section_id": section.id,
-        "external_id": section.external_id,
-        "heading": section.heading,
-        "path": list(section.path),
-        "quote": citation.quote,
-        "start": citation.span.start,
-        "end": citation.span.end,
-        "version": section.version,
-        "effective_from": section.effective_from.isoformat() if section.effective_from else None,
-        "effective_until": section.effective_until.isoformat() if section.effective_until else None,
-        "url": section.url,
-        "legs": list(citation.legs),
-    }
-
-
-def _nearest_json(passage: Passage) -> dict[str, Any]:
-    return {
-        "section": passage.section.citation,
-        "section_id": passage.section.id,
-        "external_id": passage.section.external_id,
-        "heading": passage.section.heading,
-        "score": passage.score,
-    }
-
-
-def record_of(finished: Finished) -> AnswerRecord:
-    """Return what the audit trail keeps."""
-    payload = outcome_json(finished)
-    return AnswerRecord(
-        city=finished.asked.city,
-        question=finished.asked.question,
-        as_of=finished.asked.as_of,
-        asked_at=datetime.now(UTC),
-        outcome=str(payload["outcome"]),
-        payload=json.dumps(payload, ensure_ascii=False),
-    )

@@ -29,14 +29,13 @@ from appliance.ask import (
     TokenWritten,
     ask,
     drain,
-    outcome_json,
-    record_of,
 )
 from appliance.domain import LEGS, CityId, Leg, Query, parse_city_id
 from appliance.errors import BadRequest, EmptyIndex, PermitBoxError
+from appliance.forms import hits_json, outcome_json, record_of
 from appliance.ingest import Summary, ingest
 from appliance.ports import Coverage
-from appliance.retrieve import hits_json, retrieve
+from appliance.retrieve import retrieve
 from appliance.settings import Settings, read_settings
 from appliance.terminal import Ticker, print_answer
 from appliance.verify import ClaimLine, verify_claim

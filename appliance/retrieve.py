@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import anyio
 
@@ -101,29 +100,3 @@ def _passage(position: int, ranked: Ranked, found: FoundChunk) -> Passage:
         legs=ranked.legs,
         kind=found.kind,
     )
-
-
-def hits_json(passages: Sequence[Passage]) -> list[dict[str, Any]]:
-    """Return the JSON form of passages: the same for `permitbox search` and the API.
-
-    `start` and `end` are code points in the section's own text.
-    """
-    return [
-        {
-            "rank": rank,
-            "section": p.section.citation,
-            "section_id": p.section.id,
-            "external_id": p.section.external_id,
-            "heading": p.section.heading,
-            "path": list(p.section.path),
-            "score": p.score,
-            "similarity": p.similarity,
-            "text": p.text,
-            "start": p.span.start,
-            "end": p.span.end,
-            "legs": list(p.legs),
-            "version": p.section.version,
-            "effective_from": p.section.effective_from and p.section.effective_from.isoformat(),
-        }
-        for rank, p in enumerate(passages, start=1)
-    ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from appliance.domain import Passage
@@ -17,13 +16,8 @@ class Evidence:
     """What speaks for an answer being in the code."""
 
     passages: tuple[Passage, ...]
-    missing: tuple[str, ...]  # terms of the question that no chunk of the city holds
+    missing: tuple[str, ...]  # words of the question that no chunk of the city holds
     named: bool  # the question names a section that exists
-
-
-def terms_missing(words: Sequence[str], frequency: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the question's terms that occur nowhere in the city; numbers do not count."""
-    return tuple(w for w in words if not frequency.get(w) and not any(c.isdigit() for c in w))
 
 
 def enough(evidence: Evidence) -> bool:

@@ -200,3 +200,12 @@ def average_length(lengths: Iterable[int]) -> float:
     """Return the mean length, at least one."""
     values = list(lengths)
     return max(1.0, sum(values) / max(1, len(values)))
+
+
+def written_terms(text: str) -> dict[str, str]:
+    """Return {term: the word as it was first written} for the terms of a text, in order."""
+    written: dict[str, str] = {}
+    for word in re.findall(r"[^\s,;:!?()\"“”]+", text):
+        for term in terms(word):
+            written.setdefault(term, word.strip(".'’"))
+    return written

@@ -12,12 +12,13 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from appliance.answers.routing import checked_question
-from appliance.ask import drain, outcome_json, searchable
+from appliance.ask import drain, searchable
 from appliance.domain import LEGS, SectionId, Span, StoredSection
 from appliance.domain import Query as Wanted
 from appliance.errors import BadRequest, StoreError
+from appliance.forms import hits_json, outcome_json
 from appliance.ports import Coverage, Searcher
-from appliance.retrieve import hits_json, retrieve
+from appliance.retrieve import retrieve
 from appliance.web import stream
 from appliance.web.desk import AtDesk, Desk, city_named
 from appliance.web.schemas import (

@@ -12,9 +12,10 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from appliance.ask import Asked, Event, Finished, ask, record_of
+from appliance.ask import Asked, Event, Finished, ask
 from appliance.domain import CityId, parse_city_id
 from appliance.errors import BadRequest
+from appliance.forms import record_of
 from appliance.metrics import Metrics
 from appliance.serving.model_server import ServerState
 from appliance.wiring import House

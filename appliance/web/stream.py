@@ -22,11 +22,9 @@ from appliance.ask import (
     Finished,
     PassagesFound,
     TokenWritten,
-    citation_json,
-    outcome_json,
 )
 from appliance.errors import PermitBoxError
-from appliance.retrieve import hits_json
+from appliance.forms import citation_json, hits_json, outcome_json
 from appliance.web.layout import blocks
 from appliance.web.problems import problem_of
 from appliance.web.schemas import blocks_json, coverage_out

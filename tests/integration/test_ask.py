@@ -18,10 +18,10 @@ from appliance.ask import (
     TokenWritten,
     ask,
     drain,
-    outcome_json,
 )
 from appliance.domain import Abstention, Answer, CityId, Reason
 from appliance.errors import ChatBroken, ChatUnavailable, NoSuchCity, QuestionRefused
+from appliance.forms import outcome_json
 from appliance.ports import ChatMessage
 from appliance.testing import ScriptedChat
 from appliance.wiring import House
@@ -261,3 +261,24 @@ async def test_the_json_of_an_answer_holds_what_the_interface_promises(sample_ho
         section = await sample_house.store.section(citation["section_id"])
         assert section.text[citation["start"] : citation["end"]] == citation["quote"]
         assert section.version == citation["version"]
+
+
+@pytest.mark.parametrize(
+    ("question", "reason", "words"),
+    [
+        ("What does section 99.99.999 say?", Reason.NO_SUCH_SECTION, "section 99.99.999"),
+        ("What does Sec. 15.08.060 say about it?", Reason.NOT_IN_FORCE, "repealed"),
+    ],
+)
+async def test_a_section_that_cannot_be_shown_is_refused_by_name(
+    sample_house: House, question: str, reason: Reason, words: str
+) -> None:
+    abstention = outcome(await events_of(sample_house, None, asked(question)))
+    assert isinstance(abstention, Abstention)
+    assert abstention.reason is reason
+    assert words in abstention.text
+
+
+async def test_section_eight_is_not_taken_for_a_missing_section(sample_house: House) -> None:
+    question = "How long is my building permit good for under section 8 if I never start?"
+    assert isinstance(outcome(await events_of(sample_house, None, asked(question))), Answer)

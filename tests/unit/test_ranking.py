@@ -73,6 +73,7 @@ def test_a_section_that_the_question_names_comes_first() -> None:
     assert order(ranked)[0] == 30
     assert ranked[0].legs == ("named",)
 
+
 def test_the_section_whose_own_number_it_is_comes_before_the_sections_of_that_chapter() -> None:
     dense = hits("dense", (10, 0.9), (20, 0.5))
     named = hits("named", (30, 1.0), (10, 0.2))

@@ -1,0 +1,126 @@
+"""The JSON forms of answers and passages: one for the command, the API and the audit trail.
+
+Records in, plain values out; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from appliance.ask import Finished
+from appliance.domain import Abstention, Citation, Passage
+from appliance.ports import AnswerRecord
+
+
+def outcome_json(finished: Finished) -> dict[str, Any]:
+    """Return the JSON form of an answer: the same for the command, the API and the audit trail."""
+    outcome = finished.outcome
+    base: dict[str, Any] = {
+        "city": finished.asked.city,
+        "question": finished.asked.question,
+        "as_of": finished.asked.as_of.isoformat(),
+        "timings_ms": finished.timings_ms,
+    }
+    if isinstance(outcome, Abstention):
+        return base | {
+            "outcome": "abstention",
+            "text": outcome.text,
+            "citations": [],
+            "phantoms": [],
+            "unsupported_numbers": [],
+            "reason": outcome.reason.value,
+            "office": outcome.office,
+            "searched": {
+                "chunks": outcome.searched.chunks,
+                "legs": list(outcome.searched.legs),
+                "terms": list(outcome.searched.terms),
+                "nearest": [_nearest_json(p) for p in outcome.searched.nearest],
+            },
+        }
+    return base | {
+        "outcome": outcome.outcome,
+        "text": outcome.text,
+        "citations": [
+            citation_json(number, c) for number, c in enumerate(outcome.citations, start=1)
+        ],
+        "phantoms": list(outcome.phantoms),
+        "unsupported_numbers": list(outcome.unsupported_numbers),
+        "reason": None,
+        "note": outcome.note,
+        "draft": None
+        if outcome.draft is None
+        else {"text": outcome.draft.text, "model": outcome.draft.model},
+    }
+
+
+def citation_json(number: int, citation: Citation) -> dict[str, Any]:
+    """Return the JSON form of a proven citation; `start` and `end` count in the section's text."""
+    section = citation.section
+    return {
+        "number": number,
+        "section": section.citation,
+        "section_id": section.id,
+        "external_id": section.external_id,
+        "heading": section.heading,
+        "path": list(section.path),
+        "quote": citation.quote,
+        "start": citation.span.start,
+        "end": citation.span.end,
+        "version": section.version,
+        "effective_from": section.effective_from.isoformat() if section.effective_from else None,
+        "effective_until": section.effective_until.isoformat() if section.effective_until else None,
+        "url": section.url,
+        "legs": list(citation.legs),
+    }
+
+
+def _nearest_json(passage: Passage) -> dict[str, Any]:
+    return {
+        "section": passage.section.citation,
+        "section_id": passage.section.id,
+        "external_id": passage.section.external_id,
+        "heading": passage.section.heading,
+        "score": passage.score,
+    }
+
+
+def record_of(finished: Finished) -> AnswerRecord:
+    """Return what the audit trail keeps."""
+    payload = outcome_json(finished)
+    return AnswerRecord(
+        city=finished.asked.city,
+        question=finished.asked.question,
+        as_of=finished.asked.as_of,
+        asked_at=datetime.now(UTC),
+        outcome=str(payload["outcome"]),
+        payload=json.dumps(payload, ensure_ascii=False),
+    )
+
+
+def hits_json(passages: Sequence[Passage]) -> list[dict[str, Any]]:
+    """Return the JSON form of passages: the same for `permitbox search` and the API.
+
+    `start` and `end` are code points in the section's own text.
+    """
+    return [
+        {
+            "rank": rank,
+            "section": p.section.citation,
+            "section_id": p.section.id,
+            "external_id": p.section.external_id,
+            "heading": p.section.heading,
+            "path": list(p.section.path),
+            "score": p.score,
+            "similarity": p.similarity,
+            "text": p.text,
+            "start": p.span.start,
+            "end": p.span.end,
+            "legs": list(p.legs),
+            "version": p.section.version,
+            "effective_from": p.section.effective_from and p.section.effective_from.isoformat(),
+        }
+        for rank, p in enumerate(passages, start=1)
+    ]
