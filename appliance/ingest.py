@@ -126,6 +126,8 @@ def _files_at(path: Path) -> list[Path]:
         return [p.resolve() for p in inside]
     if not path.is_file():
         raise UnreadableFile(str(path), "there is no such file or folder")
+    if not path.name.endswith(_SUFFIXES):
+        raise UnreadableFile(str(path), f"is not a corpus file ({', '.join(_SUFFIXES)})")
     return [path.resolve()]
 
 

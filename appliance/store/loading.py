@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -323,18 +323,24 @@ async def _replace(
     pipeline: str,
     today: date,
 ) -> None:
-    """Insert documents and end or drop the versions that they replace."""
+    """Insert documents and end or drop the versions that they replace.
+
+    A version that replaces another one and does not say since when applies from today: else both
+    would be in force on earlier days.
+    """
     new = {d.document.external_id: d for d in documents}
     cursor = await connection.execute(
         statement("current_versions"), {"city": city_id, "ids": list(new)}
     )
-    for external_id, id_, version, _, _ in await cursor.fetchall():
+    for external_id, id_, version, _, since in await cursor.fetchall():
         document = new[external_id]
         if version == document.version:  # only the pipeline changed: the same law, cut anew
+            begins = document.document.effective_from or since
             await connection.execute(statement("drop_versions"), {"ids": [id_]})
         else:
-            until = document.document.effective_from or today
-            await connection.execute(statement("retire"), {"ids": [id_], "until": until})
+            begins = document.document.effective_from or today
+            await connection.execute(statement("retire"), {"ids": [id_], "until": begins})
+        new[external_id] = _beginning(document, begins)
     for document in documents:
         await connection.execute(
             statement("same_version"),
@@ -344,7 +350,11 @@ async def _replace(
                 "version": document.version,
             },
         )
-    await _copy_rows(connection, city_id, documents, path, pipeline)
+    await _copy_rows(connection, city_id, list(new.values()), path, pipeline)
+
+
+def _beginning(loaded: LoadDocument, begins: date | None) -> LoadDocument:
+    return replace(loaded, document=replace(loaded.document, effective_from=begins))
 
 
 async def _next_ids(connection: AsyncConnection, table: str, count: int) -> list[int]:

@@ -148,7 +148,7 @@ set digest = excluded.digest, pipeline = excluded.pipeline, documents = excluded
     rejected = excluded.rejected, read_at = now();
 
 -- name: current_versions
-select external_id, id, version, pipeline, file from document
+select external_id, id, version, pipeline, effective_from from document
 where city_id = %(city)s and current and external_id = any(%(ids)s);
 
 -- name: of_file

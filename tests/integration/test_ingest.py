@@ -190,6 +190,20 @@ async def test_a_changed_record_is_a_new_version_and_the_old_one_ends(
     assert coverage.newest == date(2026, 3, 1)
 
 
+async def test_an_undated_change_applies_from_the_day_it_was_read(
+    house: House, empty: Database, write: Write
+) -> None:
+    undated = {"effective_date": None}
+    await ingested(house, write([record("1.1", "A fence may be four feet high.", **undated)]))
+    await ingested(house, write([record("1.1", "A fence may be six feet high.", **undated)]))
+    assert empty.rows("select effective_from, effective_until from document order by id") == [
+        (None, TODAY),
+        (TODAY, None),
+    ]
+    assert await _texts(house, "fence high", date(2020, 1, 1)) == {"A fence may be four feet high."}
+    assert await _texts(house, "fence high", TODAY) == {"A fence may be six feet high."}
+
+
 async def test_a_change_that_comes_into_force_later_leaves_the_old_text_until_then(
     house: House, write: Write
 ) -> None:
