@@ -145,7 +145,7 @@ async def ask(
     if refusal := await _named_in_vain(store, coverage, query, found.passages):
         yield _finished(refusal, asked, watch)
         return
-    evidence = await _evidence(store, asked, query, found.passages)
+    evidence = await _evidence(store, coverage, query, found.passages)
     if not enough(evidence):
         yield _finished(_abstain(coverage, asked, evidence.missing, found.passages), asked, watch)
         return
@@ -179,10 +179,10 @@ async def searchable(store: Searcher, city: CityId) -> Coverage:
 
 
 async def _evidence(
-    store: Store, asked: Asked, query: Query, passages: Sequence[Passage]
+    store: Store, coverage: Coverage, query: Query, passages: Sequence[Passage]
 ) -> Evidence:
-    written = written_terms(asked.question)
-    frequency = await store.frequencies(asked.city, [place(t) for t in written])
+    written = written_terms(query.text)
+    frequency = await store.frequencies(query.city, [place(t) for t in written])
     return Evidence(
         passages=tuple(passages),
         missing=tuple(
@@ -191,6 +191,7 @@ async def _evidence(
             if not frequency.get(place(term)) and not any(c.isdigit() for c in term)
         ),
         named=bool(await numbers_named_in(store, query)),
+        chunks=coverage.chunks,
     )
 
 
