@@ -14,7 +14,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import date
 
-from appliance.answers.abstention import Evidence, enough
+from appliance.answers.abstention import Evidence, enough, faint
 from appliance.answers.citations import prove
 from appliance.answers.drafts import check_draft, named_numbers
 from appliance.answers.prompts import NOT_FOUND, ask_messages
@@ -145,18 +145,22 @@ async def ask(
     if refusal := await _named_in_vain(store, coverage, query, found.passages):
         yield _finished(refusal, asked, watch)
         return
-    evidence = await _evidence(store, coverage, query, found.passages)
+    evidence = await _evidence(store, query, found.passages)
     if not enough(evidence):
         yield _finished(_abstain(coverage, asked, evidence.missing, found.passages), asked, watch)
         return
-    quotes = quotes_of(found.passages, asked.as_of)
+    ground = _Ground(
+        passages=found.passages,
+        quotes=tuple(quotes_of(found.passages, asked.as_of)),
+        caution=_FAINT if faint(evidence) else None,
+    )
     watch.lap("quotes")
     if chat is None:
-        for event in _proven(quotes):
+        for event in _proven(ground.quotes):
             yield event
-        yield _finished(quotes_answer(quotes, _NO_MODEL), asked, watch)
+        yield _finished(_quoted(ground, _NO_MODEL), asked, watch)
         return
-    drafted = _drafted(store, chat, asked, coverage, found.passages, quotes, watch)
+    drafted = _drafted(store, chat, asked, coverage, ground, watch)
     async with aclosing(drafted) as events:
         async for later in events:
             yield later
@@ -164,6 +168,7 @@ async def ask(
 
 _NO_MODEL = "No model server is running: these are the passages themselves, in their own words."
 _DEMO = "demo model, not advice"
+_FAINT = "Nothing close to this question was found; these are the nearest passages."
 
 
 async def searchable(store: Searcher, city: CityId) -> Coverage:
@@ -178,9 +183,7 @@ async def searchable(store: Searcher, city: CityId) -> Coverage:
     return coverage
 
 
-async def _evidence(
-    store: Store, coverage: Coverage, query: Query, passages: Sequence[Passage]
-) -> Evidence:
+async def _evidence(store: Store, query: Query, passages: Sequence[Passage]) -> Evidence:
     written = written_terms(query.text)
     frequency = await store.frequencies(query.city, [place(t) for t in written])
     return Evidence(
@@ -191,7 +194,6 @@ async def _evidence(
             if not frequency.get(place(term)) and not any(c.isdigit() for c in term)
         ),
         named=bool(await numbers_named_in(store, query)),
-        chunks=coverage.chunks,
     )
 
 
@@ -207,10 +209,19 @@ def quotes_of(passages: Sequence[Passage], as_of: date) -> list[Citation]:
     return list(dict.fromkeys(p for p in proofs if isinstance(p, Citation)))
 
 
-def quotes_answer(citations: Sequence[Citation], note: str, draft: Draft | None = None) -> Answer:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ground:
+    """What an answer can stand on."""
+
+    passages: tuple[Passage, ...]
+    quotes: tuple[Citation, ...]
+    caution: str | None  # what a reader of the quotes must know
+
+
+def _quoted(ground: _Ground, note: str, draft: Draft | None = None) -> Answer:
     """Return the answer that consists of proven quotes with their headings."""
     lines = []
-    for number, citation in enumerate(citations, start=1):
+    for number, citation in enumerate(ground.quotes, start=1):
         heading = citation.section.heading
         if citation.section.citation not in heading:
             heading = f"{citation.section.citation} {heading}"
@@ -218,9 +229,9 @@ def quotes_answer(citations: Sequence[Citation], note: str, draft: Draft | None 
     return Answer(
         outcome="quotes",
         text="\n\n".join(lines),
-        citations=tuple(citations),
+        citations=ground.quotes,
         draft=draft,
-        note=note,
+        note=note if ground.caution is None else f"{ground.caution} {note}",
     )
 
 
@@ -245,23 +256,22 @@ async def _drafted(
     at: ChatAt,
     asked: Asked,
     coverage: Coverage,
-    passages: Sequence[Passage],
-    quotes: Sequence[Citation],
+    ground: _Ground,
     watch: _Stopwatch,
 ) -> AsyncGenerator[Event]:
     """Draft and verify.  With a demo model the quotes come first and remain the answer."""
     if at.demo:
-        for event in _proven(quotes):
+        for event in _proven(ground.quotes):
             yield event
     reply = _Reply()
-    async with aclosing(_write(at, asked, coverage, passages, reply)) as tokens:
+    async with aclosing(_write(at, asked, coverage, ground.passages, reply)) as tokens:
         async for token in tokens:
             if reply.text == token.text:
                 watch.lap("first_token")
             yield token
     watch.lap("draft")
-    verified = await _verified(store, at, asked, quotes, reply)
-    outcome = verified or _abstain(coverage, asked, (), passages)
+    verified = await _verified(store, at, asked, ground, reply)
+    outcome = verified or _abstain(coverage, asked, (), ground.passages)
     watch.lap("verify")
     if isinstance(outcome, Answer) and not at.demo:
         for event in _proven(outcome.citations):
@@ -287,7 +297,7 @@ async def _write(
 
 
 async def _verified(
-    store: Store, at: ChatAt, asked: Asked, quotes: Sequence[Citation], reply: _Reply
+    store: Store, at: ChatAt, asked: Asked, ground: _Ground, reply: _Reply
 ) -> Answer | None:
     """Return the draft as far as it is proven, or else the quotes, with a word on why.
 
@@ -296,16 +306,16 @@ async def _verified(
     draft = reply.draft()
     if at.demo:
         note = _DEMO if reply.error is None else f"{_DEMO}; {reply.error}"
-        return quotes_answer(quotes, note, draft)
+        return _quoted(ground, note, draft)
     if reply.error is not None or draft is None:
-        return quotes_answer(quotes, f"{_NO_MODEL} ({reply.error})")
+        return _quoted(ground, f"{_NO_MODEL} ({reply.error})")
     if draft.text.strip().startswith(NOT_FOUND):
         return None
     known = await store.known_labels(asked.city, named_numbers(draft.text))
     checked = check_draft(draft, reply.passages, as_of=asked.as_of, known=known)
     if checked.answer is not None:
         return checked.answer
-    return quotes_answer(quotes, f"Quotes only: {checked.why_not}.", draft)
+    return _quoted(ground, f"Quotes only: {checked.why_not}.", draft)
 
 
 def _proven(citations: Sequence[Citation]) -> list[CitationProven]:

@@ -282,3 +282,18 @@ async def test_a_section_that_cannot_be_shown_is_refused_by_name(
 async def test_section_eight_is_not_taken_for_a_missing_section(sample_house: House) -> None:
     question = "How long is my building permit good for under section 8 if I never start?"
     assert isinstance(outcome(await events_of(sample_house, None, asked(question))), Answer)
+
+
+async def test_passages_that_are_far_from_the_question_come_with_a_warning(
+    sample_house: House,
+) -> None:
+    far = outcome(
+        await events_of(sample_house, None, asked("How deep must a footing be for frost?"))
+    )
+    near = outcome(await events_of(sample_house, None, asked()))
+    assert isinstance(far, Answer)
+    assert far.note is not None
+    assert far.note.startswith("Nothing close")
+    assert isinstance(near, Answer)
+    assert near.note is not None
+    assert not near.note.startswith("Nothing close")
