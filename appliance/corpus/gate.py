@@ -12,10 +12,12 @@ _SCRIPT = re.compile(r"\A\s*<(?:script|!doctype|html)\b", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def objections(body: str, *, stub_allowed: bool = False) -> tuple[str, ...]:
+def objections(body: str, *, stub_allowed: bool = False, dead: bool = False) -> tuple[str, ...]:
     """Return the reasons to turn a body away; an empty tuple lets it pass.
 
-    Section records may be empty stubs ("[Repealed]" in the heading, no text): `stub_allowed`.
+    Section records may be empty stubs ("[Repealed]" in the heading, no text): `stub_allowed`.  Of a
+    `dead` one, repealed or reserved, only the number counts, which the registry must know: a
+    publisher's error page in place of its text does no harm, as it is never searched or cited.
     """
     reasons = []
     if "\0" in body:
@@ -24,7 +26,7 @@ def objections(body: str, *, stub_allowed: bool = False) -> tuple[str, ...]:
         reasons.append("the text holds halves of characters (surrogates): it was decoded wrongly")
     if len(body) > LONGEST:
         reasons.append(f"the text is longer than {LONGEST:,} characters")
-    if _SCRIPT.match(body):
+    if not dead and _SCRIPT.match(body):
         reasons.append("the text is a web page or script, not law text")
     if not stub_allowed and not body.strip():
         reasons.append("the text is empty")

@@ -34,6 +34,7 @@ from appliance.domain import (
     Section,
     Source,
     Span,
+    Standing,
     digest_of,
     parse_city_id,
 )
@@ -162,10 +163,11 @@ def _section_record(fields: Fields, city: CityId | None, where: str) -> Read | R
     if not isinstance(body, str):
         raise FieldError("field 'text' is missing or not text")
     external_id = required_text(fields, "id")
-    if reasons := objections(body, stub_allowed=True):
-        return Rejected(where=f"{where} ({external_id[:80]})", reasons=reasons)
     citation = required_text(fields, "citation")
     heading = optional_text(fields, "heading") or citation
+    standing = standing_of(heading, body, optional_text(fields, "status"))
+    if reasons := objections(body, stub_allowed=True, dead=standing is not Standing.IN_FORCE):
+        return Rejected(where=f"{where} ({external_id[:80]})", reasons=reasons)
     path = text_list(fields, "path")
     document = Document(
         city=place.id,
@@ -184,7 +186,7 @@ def _section_record(fields: Fields, city: CityId | None, where: str) -> Read | R
         heading=heading,
         path=path,
         span=Span(start=0, end=len(body)),
-        standing=standing_of(heading, body, optional_text(fields, "status")),
+        standing=standing,
     )
     return Read(city=place, accepted=Accepted(document=document, sections=(section,)))
 

@@ -332,3 +332,17 @@ def test_every_real_record_is_read_but_script_pages(law_lines) -> None:
     assert {r for f in turned_away for r in f.reasons} <= {
         "the text is a web page or script, not law text"
     }
+
+
+def test_an_error_page_in_place_of_a_repealed_section_still_makes_its_number_known() -> None:
+    page = "<script>alert('This file does not exist!')</script>"
+    living, dead = (
+        json.dumps(
+            {"jurisdiction": "elm-xx", "id": i, "citation": "Sec. 1-1", "heading": h, "text": page}
+        )
+        for i, h in (("a", "Roof structures"), ("b", "Roof structures [Repealed]"))
+    )
+    first, second = read_records(f"{living}\n{dead}", name="f.jsonl")
+    assert isinstance(first, Rejected)
+    assert isinstance(second, Read)
+    assert second.accepted.sections[0].standing is Standing.REPEALED
