@@ -78,23 +78,30 @@ def read_markdown(text: str, *, name: str, city: CityId | None = None) -> Read |
     """Return the one document of a Markdown file with front matter."""
     try:
         fields, body = split_front_matter(text)
-        place = _city(fields, city, key="city")
-        title = required_text(fields, "title")
-        _check_digest(fields, body)
-        document = Document(
-            city=place.id,
-            external_id=optional_text(fields, "id") or f"{place.id}:{_stem(name)}",
-            kind=_kind(fields),
-            title=title,
-            source=_source(fields, url="source_url", moment="fetched_at"),
-            body=body,
-            effective_from=optional_date(fields, "effective_from"),
-            effective_until=optional_date(fields, "effective_until"),
-        )
+        return _whole_document(fields, body, city, where=name, stem=_stem(name))
     except FieldError as error:
         return Rejected(where=name, reasons=(str(error),))
+
+
+def _whole_document(
+    fields: Fields, body: str, city: CityId | None, *, where: str, stem: str | None = None
+) -> Read | Rejected:
+    """Read a document with a heading tree; without an id of its own it is named by `stem` or title."""
+    place = _city(fields, city, key="city")
+    title = required_text(fields, "title")
+    _check_digest(fields, body)
     if reasons := objections(body):
-        return Rejected(where=name, reasons=reasons)
+        return Rejected(where=where, reasons=reasons)
+    document = Document(
+        city=place.id,
+        external_id=optional_text(fields, "id") or f"{place.id}:{stem or _slug(title)}",
+        kind=_kind(fields),
+        title=title,
+        source=_source(fields, url="source_url", moment="fetched_at"),
+        body=body,
+        effective_from=optional_date(fields, "effective_from"),
+        effective_until=optional_date(fields, "effective_until"),
+    )
     sections = parse_markdown(body, city=place.id, document_id=document.external_id, title=title)
     return Read(city=place, accepted=Accepted(document=document, sections=sections))
 
@@ -153,7 +160,10 @@ def _record(fields: Fields, city: CityId | None, where: str) -> Read | Rejected:
     if "LocalLaw" in fields:
         fields = _law_fields(fields)
     elif "body" in fields:
-        return _whole_document(fields, city, where)
+        body = fields["body"]
+        if not isinstance(body, str):
+            raise FieldError("field 'body' must be text")
+        return _whole_document(fields, body, city, where=where)
     return _section_record(fields, city, where)
 
 
@@ -196,30 +206,6 @@ def _number(citation: str, heading: str) -> str | None:
     if cited.number:
         return cited.number if cited.kind == "section" else f"{cited.kind} {cited.number}"
     return number_in_heading(heading)[0]
-
-
-def _whole_document(fields: Fields, city: CityId | None, where: str) -> Read | Rejected:
-    """Read a JSON record that holds what a Markdown file holds, its text in 'body'."""
-    front = {k: v for k, v in fields.items() if k != "body"}
-    body = fields["body"]
-    if not isinstance(body, str):
-        raise FieldError("field 'body' must be text")
-    place = _city(front, city, key="city")
-    title = required_text(front, "title")
-    if reasons := objections(body):
-        return Rejected(where=where, reasons=reasons)
-    document = Document(
-        city=place.id,
-        external_id=optional_text(front, "id") or f"{place.id}:{_slug(title)}",
-        kind=_kind(front),
-        title=title,
-        source=_source(front, url="source_url", moment="fetched_at"),
-        body=body,
-        effective_from=optional_date(front, "effective_from"),
-        effective_until=optional_date(front, "effective_until"),
-    )
-    sections = parse_markdown(body, city=place.id, document_id=document.external_id, title=title)
-    return Read(city=place, accepted=Accepted(document=document, sections=sections))
 
 
 def _slug(title: str) -> str:
