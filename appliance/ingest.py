@@ -347,6 +347,7 @@ async def encode_all(loader: Loader, encoder: Encoder, tell: Tell, summary: Summ
     total = sum(c.unencoded for c in stale)
     clock = _Clock("encoding", "chunks", total, tell)
     job = await loader.job("encode", total)
+    state = "stopped"  # also on Ctrl-C: whoever reads the row must not take the work for running
     try:
         for city in stale:
             try:
@@ -357,12 +358,10 @@ async def encode_all(loader: Loader, encoder: Encoder, tell: Tell, summary: Summ
             finally:
                 await loader.note_progress(city.id)
             await loader.build_dense(city.id)
-    except BaseException:
-        # Also on Ctrl-C: whoever reads the row must not take the work for running.
-        await loader.report(job, clock.done, clock.rate, state="stopped")
-        raise
-    summary.encode_seconds = clock.seconds
-    await loader.report(job, clock.done, clock.rate, state="done")
+        state = "done"
+    finally:
+        summary.encode_seconds = clock.seconds
+        await loader.report(job, clock.done, clock.rate, state=state)
 
 
 async def _encode_city(loader: Loader, encoder: Encoder, city: int) -> AsyncIterator[int]:

@@ -145,18 +145,10 @@ class PostgresLoader:
             await _adopt(connection, path, kept)
             for city_id, group in _by_city(documents, cities).items():
                 await _replace(connection, city_id, group, path, pipeline, today)
-            weighed = {}
-            for city_id in sorted({c for c, _ in new} | gone):
-                weighed[city_id] = await _weigh_words(connection, city_id)
-                await connection.execute(statement("summarise_city"), {"city": city_id})
-                await connection.execute(
-                    statement("count_encoded", embeddings=self._tables.embeddings),
-                    {"city": city_id},
-                )
-                await connection.execute(
-                    "update city set dense_ready = false, lexical_ready = true where id = %s",
-                    (city_id,),
-                )
+            weighed = {
+                city_id: await self._sum_up(connection, city_id)
+                for city_id in sorted({c for c, _ in new} | gone)
+            }
             await connection.execute(
                 statement("file_read"),
                 {
@@ -175,6 +167,18 @@ class PostgresLoader:
             sections=sum(len(d.sections) for d in documents),
             chunks=sum(len(d.chunks) for d in documents),
         )
+
+    async def _sum_up(self, connection: AsyncConnection, city_id: int) -> str:
+        """Bring a city's words and counts up to its rows; return the partition to swap in."""
+        partition = await _weigh_words(connection, city_id)
+        await connection.execute(statement("summarise_city"), {"city": city_id})
+        await connection.execute(
+            statement("count_encoded", embeddings=self._tables.embeddings), {"city": city_id}
+        )
+        await connection.execute(
+            "update city set dense_ready = false, lexical_ready = true where id = %s", (city_id,)
+        )
+        return partition
 
     # -------------------------------------------------------------- vectors
 
