@@ -60,7 +60,7 @@ AsOf = Annotated[
 def main() -> None:
     """Run the command line; the entry point of the distribution."""
     # The pool says in many lines what our own error says in one sentence.
-    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)
+    logging.getLogger("psycopg").setLevel(logging.CRITICAL)
     _mount(app)
     try:
         try:
