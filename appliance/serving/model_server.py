@@ -441,6 +441,9 @@ def _tail(log: Path) -> str:
 
 
 def _last_words(status: int, log: Path) -> str:
-    lines = [line.strip() for line in _tail(log).splitlines() if "Error" in line]
-    said = f": {lines[-1][:200]}" if lines else ""
+    if status < 0 or status > 128:  # as the guard reports a signal, or as we see the guard's own
+        return f"the model server was ended by signal {abs(status) % 128} (see {log})"
+    lines = [line.strip() for line in _tail(log).splitlines()]
+    errors = [line for line in lines if "Error" in line and " WARNING " not in line]
+    said = f": {errors[-1][:200]}" if errors else ""
     return f"the model server ended with status {status}{said} (see {log})"
