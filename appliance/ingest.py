@@ -8,6 +8,7 @@ dense leg joins when all its chunks have vectors.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -355,6 +356,7 @@ async def encode_all(loader: Loader, encoder: Encoder, tell: Tell, summary: Summ
                     summary.encoded += count
                     clock.add(count, city.slug)
                     await loader.report(job, clock.done, clock.rate)
+                    _stop_if_cancelled()
             finally:
                 await loader.note_progress(city.id)
             await loader.build_dense(city.id)
@@ -362,6 +364,17 @@ async def encode_all(loader: Loader, encoder: Encoder, tell: Tell, summary: Summ
     finally:
         summary.encode_seconds = clock.seconds
         await loader.report(job, clock.done, clock.rate, state=state)
+
+
+def _stop_if_cancelled() -> None:
+    """Raise the cancellation that was asked for, should it have been lost on the way.
+
+    `asyncio.wait_for` of Python 3.11, which the database driver waits with, can swallow one that
+    arrives together with the result (CPython issue 81839).
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 async def _encode_city(loader: Loader, encoder: Encoder, city: int) -> AsyncIterator[int]:
