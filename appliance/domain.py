@@ -10,14 +10,13 @@ a citation is such a span of stored text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from hashlib import sha256
 from typing import Literal, NewType
 
 CityId = NewType("CityId", str)  # "new-york-ny"
-DocumentId = NewType("DocumentId", int)  # a stored version of a document
 SectionId = NewType("SectionId", int)  # a section of one stored version
 ChunkId = NewType("ChunkId", int)
 Digest = NewType("Digest", str)  # sha256, lower-case hex
@@ -282,7 +281,6 @@ class Draft:
 class Reason(StrEnum):
     """Why the box did not answer."""
 
-    OUT_OF_SCOPE = "out_of_scope"
     OTHER_CITY = "other_city"
     NOT_FOUND = "not_found"
     NOT_IN_FORCE = "not_in_force"
@@ -323,10 +321,3 @@ class Abstention:
 
 
 Outcome = Answer | Abstention
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timings:
-    """How long the steps of one answer took, in milliseconds."""
-
-    steps: dict[str, float] = field(default_factory=dict)

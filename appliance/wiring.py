@@ -21,7 +21,7 @@ from appliance.errors import ChatUnavailable, SettingsError, StoreError
 from appliance.serving.model_server import Served, serving_now
 from appliance.settings import Secret, Settings
 from appliance.store import embedded
-from appliance.store.database import Pool, open_pool, until_lost
+from appliance.store.database import Pool, open_pool, pgvector_warning, until_lost
 from appliance.store.loading import PostgresLoader, prepare_model
 from appliance.store.search import PostgresStore
 from models.manifest import Manifest, UnknownProfile, read_manifest
@@ -87,6 +87,8 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
     async with AsyncExitStack() as stack:
         dsn = await _dsn(settings, stack)
         pool = await stack.enter_async_context(open_pool(dsn))
+        if warning := await pgvector_warning(pool):
+            _log.warning("%s", warning)
         encoder = await anyio.to_thread.run_sync(_encoder, settings)
         stack.callback(encoder.close)
         tables = await prepare_model(pool, name=encoder.model, dimension=encoder.dimension)

@@ -15,7 +15,7 @@ order by similarity(slug, %(slug)s) desc
 limit 3;
 
 -- name: city_row
-select id, chunks, settled_from, settled_until, lexical_ready, dense_ready
+select id, chunks, settled_from, settled_until
 from city where slug = %(slug)s;
 
 -- name: dense

@@ -43,8 +43,6 @@ class _CityRow:
     chunks: int
     settled_from: date | None
     settled_until: date | None
-    lexical_ready: bool
-    dense_ready: bool
 
     def settled(self, day: date) -> bool:
         """Tell whether on `day` every stored version is in force, so that no filter is needed."""
@@ -180,15 +178,8 @@ class PostgresStore:
         rows = await self._rows("city_row", slug=city)
         if not rows:
             raise await self._no_such_city(city)
-        id_, chunks, since, until, lexical, dense = rows[0]
-        return _CityRow(
-            id=id_,
-            chunks=chunks,
-            settled_from=since,
-            settled_until=until,
-            lexical_ready=lexical,
-            dense_ready=dense,
-        )
+        id_, chunks, since, until = rows[0]
+        return _CityRow(id=id_, chunks=chunks, settled_from=since, settled_until=until)
 
     async def _weighed(self, row: _CityRow) -> int:
         """Return how many chunks the document frequencies count; `chunks` counts current ones."""
