@@ -7,18 +7,16 @@ sentence on standard error and an exit code; nothing else is caught.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Iterable
 from datetime import date
 from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from appliance.answers.citations import Judgement
 from appliance.answers.routing import checked_question
@@ -30,16 +28,27 @@ from appliance.ask import (
     ask,
     drain,
 )
-from appliance.domain import LEGS, CityId, Leg, Query, parse_city_id
+from appliance.commands.options import (
+    AsOf,
+    City,
+    Json,
+    city_of,
+    day_of,
+    err,
+    out,
+    print_json,
+    run_in_house,
+)
+from appliance.domain import LEGS, Leg, Query
 from appliance.errors import BadRequest, EmptyIndex, PermitBoxError
 from appliance.forms import hits_json, outcome_json, record_of
 from appliance.ingest import Summary, ingest
 from appliance.ports import Coverage
 from appliance.retrieve import retrieve
-from appliance.settings import Settings, read_settings
+from appliance.settings import read_settings
 from appliance.terminal import Ticker, print_answer
 from appliance.verify import ClaimLine, verify_claim
-from appliance.wiring import House, open_house
+from appliance.wiring import House
 
 app = typer.Typer(
     help="Answers building-permit questions from a city's own code, with proven citations.",
@@ -47,14 +56,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-_out = Console(soft_wrap=True, highlight=False)
-_err = Console(stderr=True, soft_wrap=True, highlight=False)
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
-City = Annotated[str, typer.Option("--city", help="The city's id, like new-york-ny.")]
-AsOf = Annotated[
-    str | None, typer.Option("--as-of", help="The day whose law applies, like 2026-07-01.")
-]
 
 
 def main() -> None:
@@ -79,49 +80,13 @@ def main() -> None:
 def _complain(sentence: str) -> None:
     """Say on standard error, in one line, what went wrong."""
     line = " ".join(sentence.split())
-    _err.print(f"permitbox: {line}", style="bold red", markup=False)
+    err.print(f"permitbox: {line}", style="bold red", markup=False)
 
 
 def _mount(into: typer.Typer) -> None:
     """Add the sub-commands of the packages above, which the appliance does not import."""
     for point in sorted(entry_points(group="permitbox.commands"), key=lambda p: p.name):
         into.add_typer(point.load(), name=point.name)
-
-
-def _run(
-    work: Callable[[House], Coroutine[Any, Any, Any]], settings: Settings | None = None
-) -> Any:
-    """Open the house, do the work in it, close it."""
-
-    async def whole() -> Any:
-        async with open_house(settings or read_settings()) as house:
-            return await work(house)
-
-    try:
-        return asyncio.run(whole())
-    except KeyboardInterrupt:
-        _err.print("permitbox: stopped; what was done is kept.")
-        raise typer.Exit(130) from None
-
-
-def _city(text: str) -> CityId:
-    try:
-        return parse_city_id(text)
-    except ValueError as error:
-        raise BadRequest(f"{error}; `permitbox cities` lists the cities of this box.") from None
-
-
-def _day(text: str | None) -> date:
-    if text is None:
-        return date.today()
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise BadRequest(f"--as-of {text!r} is not a date like 2026-07-01.") from None
-
-
-def _print_json(value: object) -> None:
-    print(json.dumps(value, ensure_ascii=False))
 
 
 # ------------------------------------------------------------------ ingest
@@ -136,9 +101,9 @@ def ingest_command(
     as_json: Json = False,
 ) -> None:
     """Load corpus files; run again it goes on where it was, or does nothing."""
-    override = None if city is None else _city(city)
-    tell = Ticker(_err)
-    summary: Summary = _run(
+    override = None if city is None else city_of(city)
+    tell = Ticker(err)
+    summary: Summary = run_in_house(
         lambda house: ingest(
             house.loader, house.encoder, paths, city=override, today=date.today(), tell=tell
         )
@@ -151,11 +116,11 @@ def ingest_command(
 
 def _report_ingest(summary: Summary, as_json: bool) -> None:
     for error in summary.unreadable:
-        _err.print(f"not read: {error}", style="red", markup=False)
+        err.print(f"not read: {error}", style="red", markup=False)
     for rejected in summary.rejected[:20]:
-        _err.print(f"rejected: {rejected.where}: {'; '.join(rejected.reasons)}", markup=False)
+        err.print(f"rejected: {rejected.where}: {'; '.join(rejected.reasons)}", markup=False)
     if len(summary.rejected) > 20:
-        _err.print(f"… and {len(summary.rejected) - 20:,} more records rejected")
+        err.print(f"… and {len(summary.rejected) - 20:,} more records rejected")
     rate = summary.encoded / summary.encode_seconds if summary.encode_seconds > 0.01 else 0.0
     facts = {
         "documents": summary.documents,
@@ -169,9 +134,9 @@ def _report_ingest(summary: Summary, as_json: bool) -> None:
         "unreadable": len(summary.unreadable),
     }
     if as_json:
-        _print_json(facts)
+        print_json(facts)
         return
-    _out.print(
+    out.print(
         f"{summary.documents:,} documents, {summary.sections:,} sections, {summary.chunks:,} chunks "
         f"new or changed; {summary.encoded:,} encoded ({rate:.1f} chunks/s); "
         f"{summary.unchanged:,} files unchanged; {summary.seconds:.1f} s"
@@ -184,7 +149,7 @@ def _report_ingest(summary: Summary, as_json: bool) -> None:
 @app.command("cities")
 def cities_command(as_json: Json = False) -> None:
     """List the cities of this box and what can be searched of each."""
-    cities: Iterable[Coverage] = _run(lambda house: house.store.cities())
+    cities: Iterable[Coverage] = run_in_house(lambda house: house.store.cities())
     rows = [
         {
             "city": c.city.id,
@@ -197,12 +162,12 @@ def cities_command(as_json: Json = False) -> None:
         for c in cities
     ]
     if as_json:
-        _print_json(rows)
+        print_json(rows)
         return
     if not rows:
         raise EmptyIndex("Nothing has been ingested yet; `permitbox ingest PATH` loads a code.")
     for row in rows:
-        _out.print(
+        out.print(
             f"{row['city']:<28} {row['sections']:>7,} sections {row['chunks']:>8,} chunks  "
             f"{row['newest'] or 'undated':<10}  {row['status']}"
         )
@@ -223,7 +188,7 @@ def search_command(
     as_json: Json = False,
 ) -> None:
     """Show the passages that a question finds, best first."""
-    asked = Query(text=checked_question(query), city=_city(city), as_of=_day(as_of))
+    asked = Query(text=checked_question(query), city=city_of(city), as_of=day_of(as_of))
     chosen = parse_legs(legs)
 
     async def work(house: House) -> list[dict[str, Any]]:
@@ -233,15 +198,15 @@ def search_command(
         found = await retrieve(house.store, house.encoder, asked, k, legs=chosen)
         return hits_json(found.passages)
 
-    hits = _run(work)
+    hits = run_in_house(work)
     if as_json:
-        _print_json({"hits": hits})
+        print_json({"hits": hits})
         return
     for hit in hits:
-        _out.print(
+        out.print(
             f"\n{hit['rank']}. {hit['section']} — {hit['heading']}  ({hit['score']})", markup=False
         )
-        _out.print(hit["text"].strip(), markup=False)
+        out.print(hit["text"].strip(), markup=False)
 
 
 def parse_legs(text: str) -> tuple[Leg, ...]:
@@ -263,7 +228,7 @@ def ask_command(
     as_json: Json = False,
 ) -> None:
     """Answer a question from the city's code, with proven citations."""
-    asked = Asked(question=question, city=_city(city), as_of=_day(as_of))
+    asked = Asked(question=question, city=city_of(city), as_of=day_of(as_of))
 
     async def work(house: House) -> Finished:
         def show(event: Event) -> None:
@@ -276,11 +241,11 @@ def ask_command(
         await house.store.keep(record_of(finished))
         return finished
 
-    finished: Finished = _run(work)
+    finished: Finished = run_in_house(work)
     if as_json:
-        _print_json(outcome_json(finished))
+        print_json(outcome_json(finished))
         return
-    print_answer(finished, _out)
+    print_answer(finished, out)
 
 
 # ------------------------------------------------------------------ verify
@@ -292,19 +257,19 @@ def verify_command(as_json: Json = False, as_of: AsOf = None) -> None:
 
     No model is used.  The verdicts: proven, phantom, repealed, misquoted, wrong_city, unsupported.
     """
-    day = _day(as_of)
+    day = day_of(as_of)
     lines = [line for line in sys.stdin.buffer if line.strip()]  # bytes: UTF-8 in any locale
     claims = [ClaimLine.parse(line, number) for number, line in enumerate(lines, start=1)]
 
     async def work(house: House) -> list[Judgement]:
         return [await verify_claim(house.store, claim, day) for claim in claims]
 
-    for claim, judgement in zip(claims, _run(work), strict=True):
+    for claim, judgement in zip(claims, run_in_house(work), strict=True):
         external_id = None if judgement.section is None else judgement.section.external_id
         if as_json:
-            _print_json({"verdict": judgement.verdict.value, "external_id": external_id})
+            print_json({"verdict": judgement.verdict.value, "external_id": external_id})
         else:
-            _out.print(
+            out.print(
                 f"{judgement.verdict.value:<12} {claim.citation}  {external_id or ''}", markup=False
             )
 
@@ -320,7 +285,7 @@ def serve_command(
     from appliance.up import serve
 
     settings = read_settings()
-    asyncio.run(serve(settings, port=settings.port if port is None else port, out=_out))
+    asyncio.run(serve(settings, port=settings.port if port is None else port, out=out))
 
 
 @app.command("up")
@@ -328,13 +293,13 @@ def up_command() -> None:
     """Bring the whole box up: page, sample cities if it is empty, model server; until Ctrl-C."""
     from appliance.up import up
 
-    asyncio.run(up(read_settings(), out=_out))
+    asyncio.run(up(read_settings(), out=out))
 
 
 @app.command("version")
 def version_command() -> None:
     """Print the version."""
-    _out.print(version("permitbox"))
+    out.print(version("permitbox"))
 
 
 if __name__ == "__main__":

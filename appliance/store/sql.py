@@ -1,4 +1,4 @@
-"""The statements of queries.sql by name, with identifiers put in safely.  Knows no connection."""
+"""The statements of the .sql files beside this, by name; identifiers are put in safely.  No connection."""
 
 from __future__ import annotations
 
@@ -13,15 +13,21 @@ _NAME = re.compile(r"^-- name: (\w+)[^\n]*\n", re.MULTILINE)
 
 @cache
 def _texts() -> dict[str, str]:
-    text = files("appliance.store").joinpath("queries.sql").read_text("utf-8")
-    parts = _NAME.split(text)
-    return dict(zip(parts[1::2], (p.strip().rstrip(";") for p in parts[2::2]), strict=True))
+    texts: dict[str, str] = {}
+    for file in files("appliance.store").iterdir():
+        if file.name.endswith(".sql"):
+            parts = _NAME.split(file.read_text("utf-8"))
+            named = zip(parts[1::2], (p.strip().rstrip(";") for p in parts[2::2]), strict=True)
+            for name, text in named:
+                assert name not in texts, f"two statements are called {name}"
+                texts[name] = text
+    return texts
 
 
 def statement(name: str, **identifiers: str) -> sql.Composed:
     """Return a statement; each `{x}` becomes the quoted identifier given for it.
 
-    Raises KeyError for a name that queries.sql does not have.
+    Raises KeyError for a name that no file has.
     """
     names: dict[str, sql.Composable] = {k: sql.Identifier(v) for k, v in identifiers.items()}
     text = _texts()[name]

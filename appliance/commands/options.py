@@ -1,0 +1,65 @@
+"""What the commands share: their common options, and the house around a piece of work."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from datetime import date
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from appliance.domain import CityId, parse_city_id
+from appliance.errors import BadRequest
+from appliance.settings import Settings, read_settings
+from appliance.wiring import House, open_house
+
+out = Console(soft_wrap=True, highlight=False)
+err = Console(stderr=True, soft_wrap=True, highlight=False)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
+City = Annotated[str, typer.Option("--city", help="The city's id, like new-york-ny.")]
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", help="The day whose law applies, like 2026-07-01.")
+]
+
+
+def run_in_house(
+    work: Callable[[House], Coroutine[Any, Any, Any]], settings: Settings | None = None
+) -> Any:
+    """Open the house, do the work in it, close it; Ctrl-C is exit 130."""
+
+    async def whole() -> Any:
+        async with open_house(settings or read_settings()) as house:
+            return await work(house)
+
+    try:
+        return asyncio.run(whole())
+    except KeyboardInterrupt:
+        err.print("permitbox: stopped; what was done is kept.")
+        raise typer.Exit(130) from None
+
+
+def city_of(text: str) -> CityId:
+    """Return the city id that an option gives.  Raises BadRequest."""
+    try:
+        return parse_city_id(text)
+    except ValueError as error:
+        raise BadRequest(f"{error}; `permitbox cities` lists the cities of this box.") from None
+
+
+def day_of(text: str | None, option: str = "--as-of") -> date:
+    """Return the day that an option gives, today without one.  Raises BadRequest."""
+    if text is None:
+        return date.today()
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise BadRequest(f"{option} {text!r} is not a date like 2026-07-01.") from None
+
+
+def print_json(value: object) -> None:
+    """Print one JSON value on one line."""
+    print(json.dumps(value, ensure_ascii=False))
