@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
 from appliance.domain import Span
 
@@ -17,6 +18,8 @@ class Parsed:
     pages: tuple[Span, ...] = ()  # of a PDF: where each page's text lies in the body
     notes: tuple[str, ...] = ()  # what was lost or guessed, a sentence each
     url: str | None = None  # where the file itself says that it was published
+    effective_from: date | None = None  # None: the file does not say
+    effective_until: date | None = None
     link_share: float = 0.0  # of a web page: the part of its text that was links
 
 
