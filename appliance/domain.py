@@ -78,6 +78,25 @@ class Standing(StrEnum):
     TRANSFERRED = "transferred"
 
 
+class State(StrEnum):
+    """Whether a city can be searched: what its audit, or an admin's word against it, says."""
+
+    STAGED = "staged"  # loaded, not audited yet
+    LIVE = "live"
+    LIMITED = "limited"  # searchable, with gaps that whoever asks must know of
+    QUARANTINED = "quarantined"  # its data is bad
+
+    @property
+    def badness(self) -> int:
+        """Return 0 for the best of states, more for a worse one."""
+        return (State.LIVE, State.LIMITED, State.STAGED, State.QUARANTINED).index(self)
+
+    @property
+    def searchable(self) -> bool:
+        """Tell whether questions are answered from such a city."""
+        return self in (State.LIVE, State.LIMITED)
+
+
 class ChunkKind(StrEnum):
     """What sort of text a chunk holds."""
 
@@ -142,7 +161,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """A stretch of one section that is searched as a whole; `text == body[span]`."""
+    """A stretch of one section that is searched as a whole; `text == body[span]`.
+
+    `leads` are stretches of the same body that stand over this one and are repeated before it
+    wherever it is read alone: titles of subdivisions, a table's header.
+    """
 
     section: int  # position of the section in its document's list
     ordinal: int  # position of the chunk in its section
@@ -150,6 +173,7 @@ class Chunk:
     text: str
     kind: ChunkKind
     tokens: int  # of the embedding input, special tokens included
+    leads: tuple[Span, ...] = ()  # in the document's body, in reading order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,6 +190,44 @@ class Rejected:
 
     where: str  # file and line
     reasons: tuple[str, ...]
+
+
+# ------------------------------------------------------------------ laws that change the law
+
+
+Change = Literal["amended", "added", "renumbered", "repealed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amendment:
+    """What an enacted law does to one section, or one chapter, of a code; spans are in its text."""
+
+    kind: Change
+    number: str | None  # of the section, normalised; None if a whole chapter is meant
+    within: tuple[str, ...]  # the chapter: ("title 27", "chapter 3"); empty for a section
+    code: tuple[str, ...]  # words of the code's name, lower case; empty: the law names none
+    clause: Span  # the words that do it
+    matter: Span  # the new text; what goes stands in [brackets]
+    enacted: date | None  # the day it became law
+    effective: date | None
+    effective_clause: Span | None  # the words that say from when
+    undated: str | None  # why there is no effective day
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingAmendment:
+    """A law that changes a stored section whose text does not say so yet."""
+
+    law: str  # as it is cited: "Local Law 64 of 2020"
+    external_id: str  # of the law
+    kind: Change
+    enacted: date | None
+    effective: date | None  # None: it cannot be told from the law alone
+
+    def known(self, day: date) -> bool:
+        """Tell whether the law was there on `day`: in force, or passed and still to come."""
+        since = self.enacted or self.effective
+        return since is None or since <= day
 
 
 # ------------------------------------------------------------------ search
