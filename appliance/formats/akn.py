@@ -12,25 +12,19 @@ from datetime import date
 from appliance.formats.law_tree import Schema, blocks_of, line_of, part
 from appliance.formats.outline import Block, heading, markdown
 from appliance.formats.parsed import Parsed, Unparsable
-from appliance.formats.strict_xml import Element, name_of, read_xml
+from appliance.formats.strict_xml import Element, name_of, names, read_xml
 
 # The upper half of the standard's hierarchy; its lower half is numbered text.
-_CONTAINERS = frozenset(
-    "book tome part subpart title subtitle chapter subchapter division subdivision".split()
-)
+_CONTAINERS = names("book tome part subpart title subtitle chapter subchapter division subdivision")
 _UNITS = frozenset({"section", "article", "rule"})
-_NUMBERED = frozenset(
-    """subsection subrule paragraph subparagraph clause subclause alinea point indent item list
-    level proviso transitional""".split()
-)
-_INLINE = frozenset(
-    """a abbr affectedDocument authorialNote b br change concept courtType date def del docAuthority
+_NUMBERED = names("""subsection subrule paragraph subparagraph clause subclause alinea point indent item list
+    level proviso transitional""")
+_INLINE = names("""a abbr affectedDocument authorialNote b br change concept courtType date def del docAuthority
     docCommittee docDate docIntroducer docJurisdiction docketNumber docNumber docProponent docPurpose
     docStage docStatus docTitle docType embeddedText entity eol event extractText fillIn formula i img
     inline ins judge lawyer legislature location mod mref neutralCitation noteRef num object omissis
     opinion organization party person placeholder process quantity quotedText ref relatedDocument
-    remark rmod role rref session shortTitle signature span sub sup term time tocItem u vote""".split()
-)
+    remark rmod role rref session shortTitle signature span sub sup term time tocItem u vote""")
 # How the standard and its users name the day on which a text begins or ceases to be law.
 _BEGINS = frozenset({"commencement", "entryintoforce", "inforce", "effective"})
 _ENDS = frozenset({"repeal", "expiry", "endinforce"})

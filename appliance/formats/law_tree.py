@@ -124,10 +124,7 @@ def part(element: Element, name: str) -> str:
 
 
 def _rows(element: Element) -> list[list[Cell]]:
-    return [
-        [_cell(c) for c in row if name_of(c) in ("td", "th")]
-        for row in element.iter("{*}tr")
-    ]
+    return [[_cell(c) for c in row if name_of(c) in ("td", "th")] for row in element.iter("{*}tr")]
 
 
 def _cell(element: Element) -> Cell:

@@ -11,24 +11,20 @@ from datetime import date
 from appliance.formats.law_tree import Schema, blocks_of, line_of, part
 from appliance.formats.outline import Block, heading, markdown, paragraph
 from appliance.formats.parsed import Parsed
-from appliance.formats.strict_xml import Element, name_of, namespace_of, read_xml
+from appliance.formats.strict_xml import Element, name_of, names, namespace_of, read_xml
 
 DC_LIBRARY = "https://code.dccouncil.us/schemas/dc-library"
 USLM = ("http://xml.house.gov/schemas/uslm/1.0", "http://schemas.gpo.gov/xml/uslm")
 
 _HISTORY = "History and notes"
 
-_CONTAINERS = frozenset(
-    """title subtitle chapter subchapter part subpart division subdivision article appendix
-    preliminary""".split()
+_CONTAINERS = names("""title subtitle chapter subchapter part subpart division subdivision article appendix
+    preliminary""")
+_LEVELS = names(
+    """subsection paragraph subparagraph clause subclause item subitem subsubitem level"""
 )
-_LEVELS = frozenset(
-    """subsection paragraph subparagraph clause subclause item subitem subsubitem level""".split()
-)
-_INLINE = frozenset(
-    """a abbr b br center cite date def em entity footnote i img ins del inline num person
-    quotedText ref short-title shortTitle span strong sub sup term u""".split()
-)
+_INLINE = names("""a abbr b br center cite date def em entity footnote i img ins del inline num person
+    quotedText ref short-title shortTitle span strong sub sup term u""")
 
 
 def parse_law_xml(raw: bytes) -> Parsed:
@@ -81,10 +77,8 @@ _DC = Schema(
     headed=frozenset({"container", "section"}),
     numbered=frozenset({"para"}),
     inline=_INLINE,
-    skipped=frozenset(
-        """prefix reason annotation annotations meta include-history find-replace insert repeal
-        temporary find replace""".split()
-    ),
+    skipped=names("""prefix reason annotation annotations meta include-history find-replace insert repeal
+        temporary find replace"""),
     title=_dc_heading,
 )
 

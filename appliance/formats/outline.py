@@ -24,12 +24,12 @@ class Kind(Enum):
     HEADING = "heading"
     TEXT = "text"
     NUMBERED = "numbered"  # text that begins with a number of its own: "(a) ..."
-    TABLE = "table"
+    READY = "ready"  # Markdown as it stands: a table, or what another parser wrote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """One heading, paragraph or table."""
+    """One heading, paragraph, table or stretch of ready Markdown."""
 
     kind: Kind
     text: str
@@ -45,6 +45,11 @@ def heading(level: int, text: str) -> Block:
 def paragraph(text: str, depth: int = 0) -> Block:
     """Return a paragraph."""
     return Block(kind=Kind.TEXT, text=text.strip(), depth=depth)
+
+
+def ready(text: str) -> Block:
+    """Return Markdown that is taken over as it stands."""
+    return Block(kind=Kind.READY, text=text)
 
 
 def numbered(number: str, inner: Sequence[Block], depth: int) -> list[Block]:
@@ -70,7 +75,7 @@ def _written(block: Block) -> str:
     if block.kind is Kind.HEADING:
         marks = "#" * min(block.level, _DEEPEST_HEADING)
         return f"{marks} {block.text}" if block.text else ""
-    if block.kind is Kind.TABLE:
+    if block.kind is Kind.READY:
         return block.text.strip("\n")
     indent = _STEP * block.depth
     return "\n".join(indent + _guarded(line) for line in block.text.split("\n") if line.strip())
@@ -103,9 +108,7 @@ def table(rows: Sequence[Sequence[Cell]]) -> Block:
     from appliance.formats.html import fragment_to_markdown
 
     lines = ["<tr>" + "".join(map(_cell_html, row)) + "</tr>" for row in rows if row]
-    return Block(
-        kind=Kind.TABLE, text=fragment_to_markdown("<table>" + "\n".join(lines) + "</table>")
-    )
+    return ready(fragment_to_markdown("<table>" + "\n".join(lines) + "</table>"))
 
 
 def _cell_html(cell: Cell) -> str:

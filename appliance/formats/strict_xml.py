@@ -49,3 +49,8 @@ def name_of(element: Element) -> str:
 def namespace_of(element: Element) -> str:
     """Return the namespace of an element, "" without one."""
     return str(etree.QName(element).namespace or "")
+
+
+def names(text: str) -> frozenset[str]:
+    """Return the names that a text lists, parted by spaces: a vocabulary that reads as one."""
+    return frozenset(text.split())
