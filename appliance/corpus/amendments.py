@@ -63,17 +63,22 @@ def takes_effect(text: str, *, enacted: date | None) -> date | None:
 
 
 def concerns(
-    amendment: Amendment, *, citation: str, path: Sequence[str], place: Iterable[str]
+    code: Sequence[str],
+    within: Sequence[str],
+    *,
+    citation: str,
+    path: Sequence[str],
+    place: Iterable[str],
 ) -> bool:
-    """Tell whether the amendment means a section that bears its number or lies in its chapter.
+    """Tell whether a law that names the code and the chapter so means a section of this citation.
 
     `place` are the words of the city's name.  A chapter is the same if every level that the law
     names ("chapter 3 of title 27") is a level above the section.
     """
-    if not same_code(amendment.code, parse_citation(citation).words, tuple(place)):
+    if not same_code(code, parse_citation(citation).words, place):
         return False
     levels = {number for number, _ in map(number_in_heading, path) if number}
-    return set(amendment.within) <= levels
+    return set(within) <= levels
 
 
 def incorporated(matter: str, number: str | None, section: str) -> bool:
@@ -113,7 +118,8 @@ def _own_matter(matter: str, number: str | None) -> str:
 
 
 _HEAD = re.compile(
-    r"(?:^|\n)[ \t]*(?:[§\ufffd]{1,2}|Section)[ \t]*(?P<number>\d[\w.\-:]*\d|\d+)\.?\s", re.IGNORECASE
+    r"(?:^|\n)[ \t]*(?:[§\ufffd]{1,2}|Section)[ \t]*(?P<number>\d[\w.\-:]*\d|\d+)\.?\s",
+    re.IGNORECASE,
 )
 
 
@@ -145,7 +151,9 @@ _ARTICLE = re.compile(
 # farther away than that.
 _SKIPPED = 3
 # Whatever its number, this is the law's own voice.
-_LAST = re.compile(r"\s*this\s+(?:local\s+law|ordinance|act)\s+(?:shall\s+)?takes?\s+effect\b", re.IGNORECASE)
+_LAST = re.compile(
+    r"\s*this\s+(?:local\s+law|ordinance|act)\s+(?:shall\s+)?takes?\s+effect\b", re.IGNORECASE
+)
 
 
 def _articles(text: str) -> list[_Article]:

@@ -12,14 +12,36 @@ import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_SMALL = "|".join([*(f"{t}(?:[- ](?:{'|'.join(_UNITS[1:10])}))?" for t in _TENS), *reversed(_UNITS[1:])])
+_UNITS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_SMALL = "|".join(
+    [*(f"{t}(?:[- ](?:{'|'.join(_UNITS[1:10])}))?" for t in _TENS), *reversed(_UNITS[1:])]
+)
 _NUMBER = rf"(?:(?:(?:{'|'.join(_UNITS[1:10])})\s+hundred(?:\s+(?:and\s+)?(?:{_SMALL}))?)|(?:{_SMALL})|\d+)"
-_ORDINALS = re.compile(rf"\b(?P<first>{_NUMBER})\b(?:\s*(?:through|to|-|–)\s*(?P<last>{_NUMBER})\b)?", re.I)
+_ORDINALS = re.compile(
+    rf"\b(?P<first>{_NUMBER})\b(?:\s*(?:through|to|-|–)\s*(?P<last>{_NUMBER})\b)?", re.IGNORECASE
+)
 # More sections than any law has: a range beyond is a misreading.
 _MOST_SECTIONS = 2000
 

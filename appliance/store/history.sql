@@ -1,0 +1,100 @@
+-- Statements of `history.py`: versions in time, and what enacted laws do to them.
+
+-- name: versions_of
+-- Every version of the documents, the current one first.
+select external_id, id, version, current, effective_from, effective_until, dated_by_box, stored_at
+from document
+where city_id = %(city)s and external_id = any(%(ids)s)
+order by external_id, current desc, id;
+
+-- name: end_versions
+-- A version ends when the next one begins, at the latest at its own end if that was known.
+-- (least and greatest pass over nulls.)
+update document d
+set current = false,
+    effective_until = greatest(least(e.until, d.effective_until), d.effective_from),
+    retired_at = coalesce(d.retired_at, now())
+from unnest(%(ids)s::bigint[], %(untils)s::date[]) as e (id, until)
+where d.id = e.id;
+
+-- name: keep_stored_at
+-- The same text cut anew is no news.
+update document d set stored_at = e.stored_at
+from unnest(%(ids)s::text[], %(times)s::timestamptz[]) as e (external_id, stored_at)
+where d.city_id = %(city)s and d.current and d.external_id = e.external_id;
+
+-- name: amending_laws
+-- The current documents of a city among the ids, for what they amend.
+select external_id, id from document
+where city_id = %(city)s and current and external_id = any(%(ids)s);
+
+-- name: has_amendments
+select exists (select from amendment where city_id = %(city)s);
+
+-- name: city_slug
+select slug from city where id = %(city)s;
+
+-- name: amended_candidates
+-- Every version of every section that bears the number of an amendment, by its own citation or
+-- heading, or a table of that number; and all of the city's sections for amendments of chapters.
+select a.id, s.id, s.citation, s.path
+from amendment a
+join document l on l.id = a.law_id and l.current
+join section_label b on b.city_id = a.city_id and b.number = a.number
+    and b.kind in ('section', 'table') and b.weight <= 2
+join section s on s.id = b.section_id and s.document_id <> a.law_id
+join document d on d.id = s.document_id and d.kind <> 'ordinance'
+where a.city_id = %(city)s and a.number is not null
+union
+select a.id, s.id, s.citation, s.path
+from amendment a
+join document l on l.id = a.law_id and l.current
+join section s on s.city_id = a.city_id
+join document d on d.id = s.document_id and d.kind <> 'ordinance'
+where a.city_id = %(city)s and a.number is null
+  and exists (select from unnest(s.path) level
+              where lower(level) ~ ('^' || a.within[1] || '([^0-9a-z]|$)'));
+
+-- name: amendments_held
+select a.id, a.number, a.within, a.code, a.kind,
+       substr(l.body, a.matter_start + 1, least(a.matter_end - a.matter_start, %(longest)s))
+from amendment a join document l on l.id = a.law_id
+where a.city_id = %(city)s and l.current;
+
+-- name: section_text
+select substr(d.body, s.span_start + 1, s.span_end - s.span_start)
+from section s join document d on d.id = s.document_id
+where s.id = %(section)s;
+
+-- name: unlink_amendments
+delete from amended_section x using amendment a
+where a.id = x.amendment_id and a.city_id = %(city)s;
+
+-- name: link_amendments
+insert into amended_section (amendment_id, section_id)
+select * from unnest(%(amendments)s::bigint[], %(sections)s::bigint[]);
+
+-- name: last_change
+-- The day of the newest version before which there were others; else the day of the first.
+select max(stored_at), min(stored_at), max(retired_at)
+from document d join city c on c.id = d.city_id where c.slug = %(city)s;
+
+-- name: state_of_city
+-- What the box held of a city at a moment, or, with a day of law, what of it was in force then.
+select s.external_id, s.citation, s.number, s.heading, s.standing, s.path, d.external_id,
+       d.effective_from, d.dated_by_box,
+       substr(d.body, s.span_start + 1, s.span_end - s.span_start)
+from section s
+join document d on d.id = s.document_id
+join city c on c.id = d.city_id
+where c.slug = %(city)s
+  and d.stored_at < %(moment)s and (d.retired_at is null or d.retired_at >= %(moment)s)
+  and d.id in (select document_id from section where city_id = c.id)
+  and (%(changed)s::text[] is null or d.external_id = any(%(changed)s))
+order by d.external_id, s.position;
+
+-- name: changed_documents
+-- The documents of a city of which a version came or went since a moment.
+select distinct d.external_id
+from document d join city c on c.id = d.city_id
+where c.slug = %(city)s and (d.stored_at >= %(moment)s or d.retired_at >= %(moment)s);
