@@ -35,8 +35,9 @@ from appliance.domain import (
     Query,
     Reason,
     Searched,
+    State,
 )
-from appliance.errors import ChatBroken, ChatUnavailable, EmptyIndex
+from appliance.errors import ChatBroken, ChatUnavailable, CityNotSearchable, EmptyIndex
 from appliance.ports import Chat, Coverage, Encoder, Searcher, Store
 from appliance.retrieve import named_numbers as numbers_named_in
 from appliance.retrieve import retrieve
@@ -128,7 +129,7 @@ async def ask(
 ) -> AsyncGenerator[Event]:
     """Yield the events of one question; the last one is `Finished`.
 
-    Raises QuestionRefused, NoSuchCity and EmptyIndex before the first event.  A model server
+    Raises QuestionRefused, NoSuchCity, EmptyIndex and CityNotSearchable before the first event.  A model server
     that is absent, slow or broken never raises: quotes are the answer then.
     """
     watch = _Stopwatch()
@@ -172,7 +173,10 @@ _FAINT = "Nothing close to this question was found; these are the nearest passag
 
 
 async def searchable(store: Searcher, city: CityId) -> Coverage:
-    """Return what is held of a city that can be searched.  Raises EmptyIndex or NoSuchCity."""
+    """Return what is held of a city that can be searched.
+
+    Raises EmptyIndex, NoSuchCity, or CityNotSearchable when its audit keeps it from that.
+    """
     if not await store.cities():
         raise EmptyIndex("Nothing has been ingested yet; `permitbox ingest PATH` loads a code.")
     coverage = await store.coverage(city)
@@ -180,7 +184,18 @@ async def searchable(store: Searcher, city: CityId) -> Coverage:
         raise EmptyIndex(
             f"Nothing of {coverage.city.name} can be searched yet; `permitbox ingest PATH` loads it."
         )
+    if not coverage.state.searchable:
+        raise CityNotSearchable(coverage.city.name, coverage.city.id, _why_not(coverage))
     return coverage
+
+
+def _why_not(coverage: Coverage) -> str:
+    """Return why a city is kept from being searched.  No file of this machine is named here."""
+    if coverage.audit is None or coverage.state is State.STAGED:
+        return "it is loaded, but was not audited yet"
+    if coverage.audit.warning:
+        return coverage.audit.warning
+    return f"its data did not pass the audit ({coverage.audit.reasons[0]})"
 
 
 async def _evidence(store: Store, query: Query, passages: Sequence[Passage]) -> Evidence:

@@ -27,7 +27,9 @@ from appliance.ask import (
     TokenWritten,
     ask,
     drain,
+    searchable,
 )
+from appliance.commands.audit import audit_command
 from appliance.commands.options import (
     AsOf,
     City,
@@ -39,6 +41,7 @@ from appliance.commands.options import (
     print_json,
     run_in_house,
 )
+from appliance.commands.parse import parse_command
 from appliance.domain import LEGS, Leg, Query
 from appliance.errors import BadRequest, EmptyIndex, PermitBoxError
 from appliance.forms import hits_json, outcome_json, record_of
@@ -132,7 +135,13 @@ def _report_ingest(summary: Summary, as_json: bool) -> None:
         "unchanged_files": summary.unchanged,
         "rejected": len(summary.rejected),
         "unreadable": len(summary.unreadable),
+        "states": {a.coverage.city.id: a.state.value for a in summary.audited},
     }
+    for audited in summary.audited:
+        if not audited.state.searchable:
+            why = "; ".join(f.reason for f in audited.verdict.findings)
+            line = f"{audited.state}, not searchable: {audited.coverage.city.id}: {why}"
+            err.print(line, style="bold red", markup=False)
     if as_json:
         print_json(facts)
         return
@@ -158,6 +167,8 @@ def cities_command(as_json: Json = False) -> None:
             "chunks": c.chunks,
             "newest": c.newest.isoformat() if c.newest else None,
             "status": c.status,
+            "state": c.state.value,
+            "coverage": c.about,
         }
         for c in cities
     ]
@@ -169,8 +180,9 @@ def cities_command(as_json: Json = False) -> None:
     for row in rows:
         out.print(
             f"{row['city']:<28} {row['sections']:>7,} sections {row['chunks']:>8,} chunks  "
-            f"{row['newest'] or 'undated':<10}  {row['status']}"
+            f"{row['newest'] or 'undated':<10}  {row['state']}, {row['status']}"
         )
+        out.print(f"    {row['coverage']}", markup=False, style="dim")
 
 
 # ------------------------------------------------------------------ search
@@ -192,9 +204,7 @@ def search_command(
     chosen = parse_legs(legs)
 
     async def work(house: House) -> list[dict[str, Any]]:
-        coverage = await house.store.coverage(asked.city)
-        if not coverage.chunks:
-            raise EmptyIndex(f"Nothing of {coverage.city.name} can be searched yet.")
+        await searchable(house.store, asked.city)
         found = await retrieve(house.store, house.encoder, asked, k, legs=chosen)
         return hits_json(found.passages)
 
@@ -272,6 +282,10 @@ def verify_command(as_json: Json = False, as_of: AsOf = None) -> None:
             out.print(
                 f"{judgement.verdict.value:<12} {claim.citation}  {external_id or ''}", markup=False
             )
+
+
+app.command("audit")(audit_command)
+app.command("parse")(parse_command)
 
 
 # ------------------------------------------------------------------ serve, up, version

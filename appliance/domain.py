@@ -138,6 +138,7 @@ class Document:
     body: str
     effective_from: date | None = None  # None: the source does not say
     effective_until: date | None = None
+    superseded_by: str | None = None  # what replaced the text, if that is known
 
     @property
     def digest(self) -> Digest:
@@ -182,6 +183,7 @@ class Accepted:
 
     document: Document
     sections: tuple[Section, ...]
+    amendments: tuple[Amendment, ...] = ()  # what an enacted law does to sections of the code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,6 +277,20 @@ class StoredSection:
     effective_until: date | None
     text: str  # the section's own text; citations and hits count from its start
     url: str | None = None
+    doc_type: str = "code"  # the kind of its document; an ordinance is passed, not yet codified
+    superseded_by: str | None = None  # what replaced the text, if that is known
+    dated_by_box: bool = False  # effective_from is the day this box first read the text so
+    amendments: tuple[PendingAmendment, ...] = ()  # of every day; `pending` chooses
+
+    def pending(self, day: date) -> tuple[PendingAmendment, ...]:
+        """Return the laws known on `day` that change this text and are later than it."""
+        later = [
+            a
+            for a in self.amendments
+            if a.known(day)
+            and (None in (a.effective, self.effective_from) or a.effective > self.effective_from)
+        ]
+        return tuple({(a.law, a.effective): a for a in reversed(later)}.values())[::-1]
 
     def in_force(self, day: date) -> bool:
         """Tell whether this version applied on `day` (an unknown bound is open)."""
@@ -370,6 +386,7 @@ class Answer:
     unsupported_numbers: tuple[str, ...] = ()
     draft: Draft | None = None  # what the model wrote, folded away where it does not lead
     note: str | None = None  # one sentence on what is limited, e.g. "demo model"
+    warnings: tuple[PendingAmendment, ...] = ()  # laws that change a cited section since
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

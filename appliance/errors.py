@@ -68,6 +68,19 @@ class EmptyIndex(BadRequest):
     status = 409
 
 
+class CityNotSearchable(PermitBoxError):
+    """The city is held, but its audit keeps it from being searched."""
+
+    status = 503
+
+    def __init__(self, name: str, city: str, why: str) -> None:
+        self.city = city
+        self.why = why
+        super().__init__(
+            f"{name} cannot be searched: {why}; `permitbox audit {city}` says how to mend that."
+        )
+
+
 # ------------------------------------------------------------------ corpus
 
 

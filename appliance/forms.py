@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from appliance.ask import Finished
+from appliance.audit import Audited
 from appliance.domain import Abstention, Citation, Passage
-from appliance.ports import AnswerRecord
+from appliance.ports import AnswerRecord, Audit
 
 
 def outcome_json(finished: Finished) -> dict[str, Any]:
@@ -98,6 +99,57 @@ def record_of(finished: Finished) -> AnswerRecord:
         outcome=str(payload["outcome"]),
         payload=json.dumps(payload, ensure_ascii=False),
     )
+
+
+def audit_json(audited: Audited) -> dict[str, Any]:
+    """Return the JSON form of a city's audit: state, reasons and all the counts behind them."""
+    facts, tally, held = audited.facts, audited.facts.tally, audited.coverage
+    findings = audited.verdict.findings
+    newest, fetched = tally.newest, facts.fetched
+    return {
+        "city": held.city.id,
+        "name": held.city.name,
+        "state": audited.state.value,
+        "verdict": audited.verdict.state.value,
+        "override": _override_json(held.audit),
+        "reasons": [f.reason for f in findings],
+        "fix": findings[0].fix if findings else None,
+        "fixes": [f.fix for f in findings],
+        "documents": facts.documents,
+        "sections": tally.sections,
+        "in_force": tally.in_force,
+        "chunks": facts.chunks,
+        "rejected": facts.rejected,
+        "rejected_by_reason": dict(facts.rejections.most_common()),
+        "empty_sections": tally.empty,
+        "damaged_sections": tally.damaged,
+        "repeated_sections": tally.repeated,
+        "dated_sections": tally.dated,
+        "newest": newest.isoformat() if newest else None,
+        "fetched_at": fetched.astimezone(UTC).isoformat() if fetched else None,
+        "chapters": len(tally.chapters()),
+        "empty_chapters": facts.empty_chapters,
+        "missing_numbers": facts.missing,
+        "probes": [
+            {"probe": p.probe, "hits": p.hits, "example": p.example, "external_id": p.example_id}
+            for p in facts.probed
+        ],
+        "coverage": audited.verdict.coverage,
+    }
+
+
+def _override_json(audit: Audit | None) -> dict[str, Any] | None:
+    if audit is None or audit.override is None:
+        return None
+    said = audit.override
+    return {
+        "state": said.state.value,
+        "because": said.because,
+        "who": said.who,
+        "made_at": said.made_at.astimezone(UTC).isoformat(),
+        "verdict_then": said.verdict.value,
+        "worse_since": audit.verdict.badness > said.verdict.badness,
+    }
 
 
 def hits_json(passages: Sequence[Passage]) -> list[dict[str, Any]]:

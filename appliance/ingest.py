@@ -2,8 +2,8 @@
 
 The flow asks the store what is left to do and does it piece by piece, so that a
 run that was killed goes on where it was and a run over unchanged files does
-nothing.  A city can be searched by words as soon as a file of it is stored; its
-dense leg joins when all its chunks have vectors.
+nothing.  Each city that has changed is audited when all files are read; unless that quarantines it,
+it can be searched by words from then on, and by meaning when all its chunks have vectors.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -20,6 +21,7 @@ from pathlib import Path
 import anyio.to_thread
 import zstandard
 
+from appliance.audit import Audited, audit_due
 from appliance.corpus.chunks import chunk_section, embedding_input, fitted_breadcrumb
 from appliance.corpus.labels import labels_of
 from appliance.corpus.records import Read, read_markdown, read_records
@@ -41,6 +43,10 @@ _LARGEST = 1_000_000_000
 _PIECE = 4096
 
 _TWICE = "the id occurs twice in this file; the first one is kept"
+
+# What is kept of a file's rejections: some reasons quote the record, so that each is another one.
+_REASONS = 20
+_REASON = 200
 
 BATCH = 64  # texts per call of the encoder; also how much a kill can lose
 # After so many batches (some 10 s) the city's share of encoded chunks is counted anew: that takes
@@ -74,6 +80,7 @@ class Summary:
     encode_seconds: float = 0.0
     rejected: list[Rejected] = field(default_factory=list)
     unreadable: list[UnreadableFile] = field(default_factory=list)
+    audited: list[Audited] = field(default_factory=list)  # the cities that were new or changed
 
 
 Tell = Callable[[Progress], None]
@@ -98,6 +105,7 @@ async def ingest(
     files = corpus_files(paths, summary.unreadable)
     async with loader.exclusive():
         await _read_files(loader, encoder.tokenizer, files, city, today, tell, summary)
+        summary.audited = await audit_due(loader.audits, today)
         await encode_all(loader, encoder, tell, summary)
     summary.seconds = time.monotonic() - began
     return summary
@@ -195,12 +203,19 @@ async def _read_file(
         documents=documents,
         unchanged=[(r.city, r.accepted.document.external_id) for r in unchanged],
         rejected=len(rejected),
+        reasons=_reasons(rejected),
         whole=all(r.reasons == (_TWICE,) for r in rejected),
         today=today,
     )
     summary.documents += result.documents
     summary.sections += result.sections
     summary.chunks += result.chunks
+
+
+def _reasons(rejected: Iterable[Rejected]) -> dict[str, int]:
+    """Return how often records were turned away for which reason, the most frequent ones."""
+    counts = Counter(reason[:_REASON] for each in rejected for reason in each.reasons)
+    return dict(counts.most_common(_REASONS))
 
 
 def read_bytes(path: Path) -> bytes:
@@ -306,6 +321,7 @@ def version_of(read: Read) -> str:
         document.source.url,
         str(document.effective_from),
         str(document.effective_until),
+        document.superseded_by,
         [
             (s.external_id, s.citation, s.number, s.heading, s.path, s.standing)
             + (s.span.start, s.span.end)
@@ -326,7 +342,7 @@ def _prepare(read: Read, tokenizer: Tokenizer) -> LoadDocument:
     chunks = []
     for position, section in enumerate(sections):
         for chunk in chunk_section(document.body, section, position, tokenizer):
-            words = embedding_input(crumbs[position], chunk.text)
+            words = embedding_input(crumbs[position], [lead.of(document.body) for lead in chunk.leads], chunk.text)
             chunks.append((chunk, sha256(words.encode()).digest()))
     return LoadDocument(
         city=read.city,
@@ -336,6 +352,7 @@ def _prepare(read: Read, tokenizer: Tokenizer) -> LoadDocument:
         crumbs=crumbs,
         labels=labels_of(document.body, sections),
         chunks=tuple(chunks),
+        amendments=read.accepted.amendments,
     )
 
 

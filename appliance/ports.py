@@ -6,7 +6,7 @@ Flows take these as arguments; `wiring` knows the concrete classes and
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appliance.domain import (
+    Amendment,
     Chunk,
     ChunkId,
     ChunkKind,
@@ -26,6 +27,7 @@ from appliance.domain import (
     Section,
     SectionId,
     Span,
+    State,
     StoredSection,
 )
 
@@ -101,6 +103,44 @@ class Chat(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Override:
+    """An admin's word against an audit: it stands, and is shown, until it is taken back."""
+
+    state: State
+    because: str
+    who: str
+    made_at: datetime
+    verdict: State  # the audit's at that time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What the last audit of a city said, as it is kept."""
+
+    verdict: State
+    coverage: str  # plain sentences: what its text covers and what not
+    reasons: tuple[str, ...]  # the worst first
+    fix: str | None  # the command that mends the worst of them
+    override: Override | None = None
+
+    @property
+    def warning(self) -> str | None:
+        """Return a sentence on an override that stands, and whether things got worse under it."""
+        if self.override is None:
+            return None
+        said = self.override
+        worse = (
+            f"; SINCE THEN THE AUDIT GOT WORSE ({self.verdict}: {'; '.join(self.reasons)})"
+            if self.verdict.badness > said.verdict.badness
+            else ""
+        )
+        return (
+            f"set {said.state} against its audit ({said.verdict}) by {said.who} "
+            f"on {said.made_at:%Y-%m-%d}, because: {said.because}{worse}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
     """What the box holds of one city."""
 
@@ -111,6 +151,17 @@ class Coverage:
     encoded: int  # chunks that have their vector
     dense_ready: bool
     topics: tuple[str, ...]  # sample headings
+    state: State = State.STAGED
+    audit: Audit | None = None  # None before the first one
+
+    @property
+    def about(self) -> str:
+        """Return what whoever asks this city must know: state, an override, topics in and out."""
+        if self.audit is None:
+            return "Not audited yet."
+        parts = [f"set {self.state}" if self.audit.override else self.state.value]
+        lead = self.audit.warning or parts[0]
+        return f"{lead[0].upper()}{lead[1:]}. {self.audit.coverage}"
 
     @property
     def status(self) -> str:
@@ -204,6 +255,100 @@ class Store(Searcher, Protocol):
         ...
 
 
+# ------------------------------------------------------------------ the audit of a city
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A question that people ask in every city.
+
+    A chunk answers to it that has a word of each group; words are compared by their stems.
+    """
+
+    name: str
+    groups: tuple[tuple[str, ...], ...]  # three at most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probed:
+    """How many chunks in force answer to a probe, and the best of them."""
+
+    probe: str
+    hits: int
+    example: str | None  # the citation of the best one's section
+    example_id: str | None  # and its external id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """What was turned away of a file that brought documents of the city."""
+
+    file: str
+    held: int  # current documents of this city that it brought
+    of_all: int  # and of all cities
+    rejected: int  # records turned away when it was last read
+    reasons: Mapping[str, int]
+    barren: bool  # the last reading brought nothing but rejections: older text stands
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is wrong or missing, how bad it is, and the command that mends it."""
+
+    state: State
+    reason: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What an audit says of a city."""
+
+    state: State
+    findings: tuple[Finding, ...]  # the worst first
+    coverage: str  # plain sentences for whoever asks this city
+
+
+class Audits(Protocol):
+    """The audit's half of the store: facts out, verdicts and overrides in."""
+
+    async def due(self) -> Sequence[CityId]:
+        """Return the cities that were never audited or have changed since."""
+        ...
+
+    async def held(self, city: CityId) -> Coverage:
+        """Return what is held of the city, with what the last audit said.  Raises NoSuchCity."""
+        ...
+
+    async def counts(self, city: CityId) -> tuple[int, datetime | None]:
+        """Return the number of current documents and the newest time of fetching one."""
+        ...
+
+    def law(self, city: CityId) -> AsyncIterator[StoredSection]:
+        """Yield every section of the city's current versions."""
+        ...
+
+    async def refused(self, city: CityId) -> Sequence[Refused]:
+        """Return what was turned away of each file that brought something of the city."""
+        ...
+
+    async def probe(self, city: CityId, probe: Probe, day: date) -> Probed:
+        """Return how many chunks in force on the day answer to the probe."""
+        ...
+
+    async def keep(self, city: CityId, verdict: Verdict) -> None:
+        """Write the verdict; the city's state follows it, unless an admin has set another."""
+        ...
+
+    async def override(self, city: CityId, state: State, *, because: str, who: str) -> None:
+        """Set the city's state against its audit; an earlier override ends."""
+        ...
+
+    async def clear(self, city: CityId) -> bool:
+        """End the city's override; tell whether there was one."""
+        ...
+
+
 # ------------------------------------------------------------------ loading
 
 
@@ -228,6 +373,12 @@ class LoadDocument:
     crumbs: tuple[str, ...]  # parallel to `sections`
     labels: tuple[Label, ...]
     chunks: tuple[tuple[Chunk, bytes], ...]  # with the sha256 of the embedding input
+    amendments: tuple[Amendment, ...] = ()  # what an enacted law does to sections of the code
+
+    @property
+    def law(self) -> str:
+        """Return the law's name: "Local Law 64 of 2020", or the title of a document of many parts."""
+        return self.sections[0].citation if len(self.sections) == 1 else self.document.title
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,6 +411,11 @@ class EncodeTask:
 class Loader(Protocol):
     """Writing the store; each method is one transaction."""
 
+    @property
+    def audits(self) -> Audits:
+        """Return the audit's half of the store: what was loaded is audited before it is searched."""
+        ...
+
     def exclusive(self) -> AbstractAsyncContextManager[None]:
         """Hold the right to ingest.  Raises IngestRunning."""
         ...
@@ -282,6 +438,7 @@ class Loader(Protocol):
         documents: Sequence[LoadDocument],
         unchanged: Sequence[tuple[City, str]],
         rejected: int,
+        reasons: Mapping[str, int],
         whole: bool,
         today: date,
     ) -> LoadResult:

@@ -7,10 +7,11 @@ city changes in single commits.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -20,8 +21,20 @@ from psycopg import AsyncConnection, sql
 from appliance.corpus.words import PLACES, average_length, document_weights, place_counts
 from appliance.domain import City, Document, Section
 from appliance.errors import IngestRunning
-from appliance.ports import EncodeTask, LoadDocument, LoadResult, StaleCity, Vectors
+from appliance.ports import Audits, EncodeTask, LoadDocument, LoadResult, StaleCity, Vectors
+from appliance.store.audits import PostgresAudits
 from appliance.store.database import Pool, connected
+from appliance.store.search import PostgresStore
+from appliance.store.history import (
+    Placed,
+    drop_recut,
+    end_versions,
+    held_versions,
+    keep_first_reading,
+    link_amendments,
+    place,
+    write_amendments,
+)
 from appliance.store.sql import statement
 
 _INGEST_LOCK = 0x496E67657374  # "Ingest"
@@ -61,6 +74,7 @@ class PostgresLoader:
     def __init__(self, pool: Pool, tables: ModelTables) -> None:
         self._pool = pool
         self._tables = tables
+        self.audits: Audits = PostgresAudits(pool, PostgresStore(pool, vectors=tables.vectors))
         self._lock: AsyncConnection | None = None  # the connection that holds the ingest lock
 
     @asynccontextmanager
@@ -128,6 +142,7 @@ class PostgresLoader:
         documents: Sequence[LoadDocument],
         unchanged: Sequence[tuple[City, str]],
         rejected: int,
+        reasons: Mapping[str, int],
         whole: bool,
         today: date,
     ) -> LoadResult:
@@ -145,6 +160,8 @@ class PostgresLoader:
             await _adopt(connection, path, kept)
             for city_id, group in _by_city(documents, cities).items():
                 await _replace(connection, city_id, group, path, pipeline, today)
+            for city_id in sorted({c for c, _ in new} | gone):
+                await link_amendments(connection, city_id)
             weighed = {
                 city_id: await self._sum_up(connection, city_id)
                 for city_id in sorted({c for c, _ in new} | gone)
@@ -158,7 +175,11 @@ class PostgresLoader:
                     "pipeline": pipeline,
                     "documents": len(documents) + len(unchanged),
                     "rejected": rejected,
+                    "reasons": json.dumps(dict(reasons)),
                 },
+            )
+            await connection.execute(
+                statement("audit_again"), {"file": path, "cities": sorted(weighed)}
             )
             for city_id, partition in weighed.items():  # last: readers wait from here on
                 await _swap(connection, "chunk_lexical", city_id, partition)
@@ -303,7 +324,9 @@ async def _retire_missing(
     cursor = await connection.execute(statement("of_file"), {"file": path})
     gone = [r for r in await cursor.fetchall() if (r[1], r[2]) not in present]
     if gone:
-        await connection.execute(statement("retire"), {"ids": [r[0] for r in gone], "until": today})
+        await connection.execute(
+            statement("end_versions"), {"ids": [r[0] for r in gone], "untils": [today] * len(gone)}
+        )
     return {r[1] for r in gone}
 
 
@@ -327,38 +350,14 @@ async def _replace(
     pipeline: str,
     today: date,
 ) -> None:
-    """Insert documents and end or drop the versions that they replace.
-
-    A version that replaces another one and does not say since when applies from today: else both
-    would be in force on earlier days.
-    """
-    new = {d.document.external_id: d for d in documents}
-    cursor = await connection.execute(
-        statement("current_versions"), {"city": city_id, "ids": list(new)}
-    )
-    for external_id, id_, version, _, since in await cursor.fetchall():
-        document = new[external_id]
-        if version == document.version:  # only the pipeline changed: the same law, cut anew
-            begins = document.document.effective_from or since
-            await connection.execute(statement("drop_versions"), {"ids": [id_]})
-        else:
-            begins = document.document.effective_from or today
-            await connection.execute(statement("retire"), {"ids": [id_], "until": begins})
-        new[external_id] = _beginning(document, begins)
-    for document in documents:
-        await connection.execute(
-            statement("same_version"),
-            {
-                "city": city_id,
-                "external_id": document.document.external_id,
-                "version": document.version,
-            },
-        )
-    await _copy_rows(connection, city_id, list(new.values()), path, pipeline)
-
-
-def _beginning(loaded: LoadDocument, begins: date | None) -> LoadDocument:
-    return replace(loaded, document=replace(loaded.document, effective_from=begins))
+    """Insert documents and end the versions that they replace; no version is lost."""
+    held = await held_versions(connection, city_id, [d.document.external_id for d in documents])
+    placed = [place(d, held.get(d.document.external_id, ()), today) for d in documents]
+    await drop_recut(connection, placed)
+    await end_versions(connection, placed)
+    await _copy_rows(connection, city_id, placed, path, pipeline)
+    await keep_first_reading(connection, city_id, placed)
+    await write_amendments(connection, city_id, [p.loaded for p in placed])
 
 
 async def _next_ids(connection: AsyncConnection, table: str, count: int) -> list[int]:
@@ -372,19 +371,20 @@ async def _next_ids(connection: AsyncConnection, table: str, count: int) -> list
 async def _copy_rows(
     connection: AsyncConnection,
     city_id: int,
-    documents: Sequence[LoadDocument],
+    placed: Sequence[Placed],
     path: str,
     pipeline: str,
 ) -> None:
+    documents = [p.loaded for p in placed]
     document_ids = await _next_ids(connection, "document", len(documents))
     section_ids = await _next_ids(connection, "section", sum(len(d.sections) for d in documents))
     await _copy(
         connection,
         "document (id, city_id, external_id, version, digest, kind, title, body, url, publisher,"
-        " fetched_at, effective_from, effective_until, file, pipeline) ",
+        " fetched_at, effective_from, effective_until, superseded_by, dated_by_box, file, pipeline) ",
         (
-            _document_row(id_, city_id, d, path, pipeline)
-            for id_, d in zip(document_ids, documents, strict=True)
+            _document_row(id_, city_id, p, path, pipeline)
+            for id_, p in zip(document_ids, placed, strict=True)
         ),
     )
     sections, labels, chunks = [], [], []
@@ -417,13 +417,15 @@ async def _copy_rows(
 
 
 def _document_row(
-    id_: int, city_id: int, d: LoadDocument, path: str, pipeline: str
+    id_: int, city_id: int, placed: Placed, path: str, pipeline: str
 ) -> tuple[Any, ...]:
-    doc: Document = d.document
+    doc: Document = placed.loaded.document
+    version = placed.loaded.version
     return (
-        (id_, city_id, doc.external_id, d.version, doc.digest, doc.kind, doc.title, doc.body)
+        (id_, city_id, doc.external_id, version, doc.digest, doc.kind, doc.title, doc.body)
         + (doc.source.url, doc.source.publisher, doc.source.fetched_at)
-        + (doc.effective_from, doc.effective_until, path, pipeline)
+        + (placed.begins, doc.effective_until, doc.superseded_by, placed.dated_by_box)
+        + (path, pipeline)
     )
 
 

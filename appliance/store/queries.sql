@@ -2,9 +2,14 @@
 -- `sql.py` puts in (partitions and the tables of a model).
 
 -- name: cities
--- What is held of each city.
-select slug, name, office, sections, chunks, encoded, newest, topics, dense_ready
+-- What is held of each city, and what its audit says.  Live is only what is searched by meaning, too.
+select slug, name, office, sections, chunks, encoded, newest, topics, dense_ready,
+       case when city.state = 'live' and not dense_ready then 'limited' else city.state end,
+       a.verdict, a.coverage, a.reasons, a.fix,
+       o.state, o.because, o.who, o.made_at, o.verdict
 from city
+left join audit a on a.city_id = city.id
+left join audit_override o on o.city_id = city.id and o.cleared_at is null
 order by slug;
 
 -- name: nearest_cities
@@ -87,7 +92,14 @@ limit %(k)s;
 -- (a fragment: what every reading of sections selects)
 s.id, ci.slug, s.external_id, s.citation, s.number, s.heading, s.path, s.standing, d.digest,
 d.effective_from, d.effective_until,
-substr(d.body, s.span_start + 1, s.span_end - s.span_start), d.url
+substr(d.body, s.span_start + 1, s.span_end - s.span_start), d.url,
+d.kind, d.superseded_by, d.dated_by_box,
+(select jsonb_agg(jsonb_build_array(a.law, l.external_id, a.kind, a.enacted, a.effective)
+                  order by a.effective nulls last, a.id)
+ from amended_section x
+ join amendment a on a.id = x.amendment_id
+ join document l on l.id = a.law_id
+ where x.section_id = s.id)
 
 -- name: chunks
 select c.id, c.span_start - s.span_start, c.span_end - s.span_start, c.kind, {section_columns}
@@ -141,11 +153,11 @@ select 1 from corpus_file
 where path = %(path)s and city = %(city)s and digest = %(digest)s and pipeline = %(pipeline)s;
 
 -- name: file_read
-insert into corpus_file (path, city, digest, pipeline, documents, rejected)
-values (%(path)s, %(city)s, %(digest)s, %(pipeline)s, %(documents)s, %(rejected)s)
+insert into corpus_file (path, city, digest, pipeline, documents, rejected, reasons)
+values (%(path)s, %(city)s, %(digest)s, %(pipeline)s, %(documents)s, %(rejected)s, %(reasons)s::jsonb)
 on conflict (path, city) do update
 set digest = excluded.digest, pipeline = excluded.pipeline, documents = excluded.documents,
-    rejected = excluded.rejected, read_at = now();
+    rejected = excluded.rejected, reasons = excluded.reasons, read_at = now();
 
 -- name: current_versions
 select external_id, id, version, pipeline, effective_from from document
@@ -155,25 +167,12 @@ where city_id = %(city)s and current and external_id = any(%(ids)s);
 -- The current documents that a file brought when it was read before.
 select id, city_id, external_id from document where file = %(file)s and current;
 
--- name: retire
--- A version that was replaced or taken out stops applying, at the latest at its end if that was known.
--- (least and greatest pass over nulls.)
-update document
-set current = false,
-    effective_until = greatest(least(%(until)s::date, effective_until), effective_from)
-where id = any(%(ids)s);
-
 -- name: adopt
 update document set file = %(file)s
 where city_id = %(city)s and current and external_id = any(%(ids)s) and file <> %(file)s;
 
 -- name: drop_versions
 delete from document where id = any(%(ids)s);
-
--- name: same_version
--- A text that came back as it was in an earlier version.
-delete from document where city_id = %(city)s and external_id = %(external_id)s
-  and version = %(version)s;
 
 -- name: summarise_city
 update city set

@@ -24,13 +24,15 @@ from appliance.domain import (
     Digest,
     Hit,
     Leg,
+    PendingAmendment,
     SectionId,
     Span,
     Standing,
+    State,
     StoredSection,
 )
 from appliance.errors import NoSuchCity, NoSuchSection
-from appliance.ports import AnswerRecord, Coverage, FoundChunk, Vectors
+from appliance.ports import AnswerRecord, Audit, Coverage, FoundChunk, Override, Vectors
 from appliance.store.database import Pool, connected
 from appliance.store.sql import statement
 
@@ -210,7 +212,7 @@ def _hits(rows: Sequence[tuple[Any, ...]], leg: Leg) -> list[Hit]:
 
 
 def _coverage(row: tuple[Any, ...]) -> Coverage:
-    slug, name, office, sections, chunks, encoded, newest, topics, dense_ready = row
+    slug, name, office, sections, chunks, encoded, newest, topics, dense_ready, state, *audit = row
     return Coverage(
         city=City(id=CityId(slug), name=name, office=office),
         sections=sections,
@@ -219,6 +221,30 @@ def _coverage(row: tuple[Any, ...]) -> Coverage:
         encoded=encoded,
         dense_ready=dense_ready,
         topics=tuple(topics),
+        state=State(state),
+        audit=_audit(audit),
+    )
+
+
+def _audit(row: Sequence[Any]) -> Audit | None:
+    verdict, coverage, reasons, fix, *override = row
+    if verdict is None:
+        return None
+    return Audit(
+        verdict=State(verdict),
+        coverage=coverage,
+        reasons=tuple(reasons),
+        fix=fix,
+        override=_override(override),
+    )
+
+
+def _override(row: Sequence[Any]) -> Override | None:
+    state, because, who, made_at, verdict = row
+    if state is None:
+        return None
+    return Override(
+        state=State(state), because=because, who=who, made_at=made_at, verdict=State(verdict)
     )
 
 
@@ -237,4 +263,19 @@ def _section(row: Sequence[Any]) -> StoredSection:
         effective_until=row[10],
         text=row[11],
         url=row[12],
+        doc_type=row[13],
+        superseded_by=row[14],
+        dated_by_box=row[15],
+        amendments=tuple(_amendment(a) for a in row[16] or ()),
+    )
+
+
+def _amendment(facts: Sequence[Any]) -> PendingAmendment:
+    law, external_id, kind, enacted, effective = facts
+    return PendingAmendment(
+        law=law,
+        external_id=external_id,
+        kind=kind,
+        enacted=date.fromisoformat(enacted) if enacted else None,
+        effective=date.fromisoformat(effective) if effective else None,
     )

@@ -49,7 +49,8 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     409: _PROBLEM | {"description": "Nothing has been ingested yet"},
     413: _PROBLEM | {"description": "The body is too large"},
     422: _PROBLEM | {"description": "The request does not fit"},
-    503: _PROBLEM | {"description": "The database does not answer"},
+    503: _PROBLEM
+    | {"description": "The database does not answer, or the city is kept from being searched"},
 }
 
 routes = APIRouter(responses=_PROBLEMS)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from appliance.answers.routing import LONGEST_QUESTION
 from appliance.ask import Asked
-from appliance.domain import LEGS, Leg, Span, Standing, StoredSection
+from appliance.domain import LEGS, Leg, Span, Standing, State, StoredSection
 from appliance.ports import Coverage
 from appliance.web.desk import city_named
 from appliance.web.layout import Block, blocks
@@ -139,6 +139,9 @@ class CoverageOut(_Out):
     topics: tuple[str, ...]
     subjects: tuple[str, ...] = Field(description="The topics as words to ask about.")
     dense_ready: bool
+    state: State = Field(description="What the audit says: only live and limited are searched.")
+    coverage: str = Field(description="Topics in, topics out, what is not in the box; for people.")
+    reasons: tuple[str, ...] = Field(description="Why the state is not live, the worst first.")
 
 
 class CitiesOut(_Out):
@@ -289,6 +292,9 @@ def coverage_out(coverage: Coverage) -> CoverageOut:
         topics=coverage.topics,
         subjects=tuple(dict.fromkeys(_subject(t) for t in coverage.topics)),
         dense_ready=coverage.dense_ready,
+        state=coverage.state,
+        coverage=coverage.about,
+        reasons=coverage.audit.reasons if coverage.audit else (),
     )
 
 

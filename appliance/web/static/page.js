@@ -392,6 +392,9 @@ function showCoverage(held) {
     held.newest ? `newest law of ${held.newest}` : "law undated",
     held.status,
   ].join(" · ");
+  const state = held.state[0].toUpperCase() + held.state.slice(1);
+  $("held-state").textContent = held.reasons.length ? `${state}: ${held.reasons[0]}` : state;
+  $("held-text").textContent = held.coverage;
   $("starters").replaceChildren(...held.subjects.slice(0, 6).map((subject) => {
     const q = `What does the code say about ${subject}?`;
     return el("a", { "data-ask": "", href: `/?${new URLSearchParams({ city: held.city, q })}` }, bdi(subject));

@@ -1,0 +1,141 @@
+"""The audit's half of the store: a city's facts out, verdicts and overrides in.
+
+Every write is one transaction.  Nothing is judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from pgvector import SparseVector
+
+from appliance.corpus.words import PLACES, query_places
+from appliance.domain import CityId, Digest, SectionId, Span, Standing, State, StoredSection
+from appliance.ports import Coverage, Probe, Probed, Refused, Searcher, Verdict
+from appliance.store.database import Pool, connected
+from appliance.store.sql import statement
+
+
+class PostgresAudits:
+    """What an audit reads and writes, over a pool and the store's reading half."""
+
+    def __init__(self, pool: Pool, store: Searcher) -> None:
+        self._pool = pool
+        self._store = store
+
+    async def due(self) -> Sequence[CityId]:
+        """Return the cities that were never audited or have changed since, the smallest first."""
+        return [CityId(slug) for (slug,) in await self._rows("audits_due")]
+
+    async def held(self, city: CityId) -> Coverage:
+        """Return what is held of the city, with what the last audit said.  Raises NoSuchCity."""
+        return await self._store.coverage(city)
+
+    async def counts(self, city: CityId) -> tuple[int, datetime | None]:
+        """Return the number of current documents and the newest time of fetching one."""
+        ((documents, fetched),) = await self._rows("audit_counts", city=city)
+        return documents, fetched
+
+    async def law(self, city: CityId) -> AsyncIterator[StoredSection]:
+        """Yield every section of the city's current versions, document by document."""
+        async with connected(self._pool) as connection, connection.cursor(name="law") as cursor:
+            cursor.itersize = 500
+            await cursor.execute(statement("law_of_city"), {"city": city})
+            body = ""
+            async for *facts, start, end, whole in cursor:
+                body = body if whole is None else whole
+                yield _section(facts, Span(start=start, end=end).of(body))
+
+    async def refused(self, city: CityId) -> Sequence[Refused]:
+        """Return what was turned away of each file that brought something of the city."""
+        return [
+            Refused(
+                file=file,
+                held=held,
+                of_all=of_all,
+                rejected=rejected or 0,
+                reasons=reasons or {},
+                barren=bool(barren),
+            )
+            for file, held, of_all, rejected, reasons, barren in await self._rows(
+                "refused_of_city", city=city
+            )
+        ]
+
+    async def probe(self, city: CityId, probe: Probe, day: date) -> Probed:
+        """Return how many chunks in force on the day hold a word of each of the probe's groups."""
+        groups = [_any_of(words) for words in probe.groups]
+        groups += [groups[-1]] * (3 - len(groups))  # the statement has room for three
+        first, second, third = groups
+        ((hits, example, example_id),) = await self._rows(
+            "probe",
+            city=city,
+            day=day,
+            all=_any_of([word for words in probe.groups for word in words]),
+            first=first,
+            second=second,
+            third=third,
+        )
+        return Probed(probe=probe.name, hits=hits, example=example, example_id=example_id)
+
+    async def keep(self, city: CityId, verdict: Verdict) -> None:
+        """Write the verdict; the city's state follows it, unless an admin has set another."""
+        async with connected(self._pool) as connection, connection.transaction():
+            await connection.execute(
+                statement("keep_audit"),
+                {
+                    "city": city,
+                    "verdict": verdict.state.value,
+                    "coverage": verdict.coverage,
+                    "reasons": [f.reason for f in verdict.findings],
+                    "fix": verdict.findings[0].fix if verdict.findings else None,
+                },
+            )
+            await connection.execute(statement("settle_state"), {"city": city})
+
+    async def override(self, city: CityId, state: State, *, because: str, who: str) -> None:
+        """Set the city's state against its audit; an earlier override ends."""
+        async with connected(self._pool) as connection, connection.transaction():
+            await connection.execute(statement("clear_override"), {"city": city})
+            await connection.execute(
+                statement("keep_override"),
+                {"city": city, "state": state.value, "because": because, "who": who},
+            )
+            await connection.execute(statement("settle_state"), {"city": city})
+
+    async def clear(self, city: CityId) -> bool:
+        """End the city's override; tell whether there was one."""
+        async with connected(self._pool) as connection, connection.transaction():
+            cursor = await connection.execute(statement("clear_override"), {"city": city})
+            was_set = await cursor.fetchone() is not None
+            await connection.execute(statement("settle_state"), {"city": city})
+            return was_set
+
+    async def _rows(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        async with connected(self._pool) as connection:
+            cursor = await connection.execute(statement(name), parameters)
+            return await cursor.fetchall()
+
+
+def _any_of(words: Sequence[str]) -> SparseVector:
+    return SparseVector({p - 1: 1.0 for p in query_places(" ".join(words))}, PLACES)
+
+
+def _section(row: Sequence[Any], text: str) -> StoredSection:
+    return StoredSection(
+        id=SectionId(row[0]),
+        city=CityId(row[1]),
+        external_id=row[2],
+        citation=row[3],
+        number=row[4],
+        heading=row[5],
+        path=tuple(row[6]),
+        standing=Standing(row[7]),
+        version=Digest(row[8]),
+        effective_from=row[9],
+        effective_until=row[10],
+        text=text,
+        url=row[11],
+    )
