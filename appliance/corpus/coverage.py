@@ -101,7 +101,7 @@ _TABLE = re.compile(r"^\|[^|\n]*\|[^|\n]*\|", re.MULTILINE)
 
 # "City of Bath", "Ray County": whom a text speaks of.
 _PLACE = re.compile(
-    r"\b(?:City|Town|Village|Borough|County) of ((?!The\b)[A-Z][a-z]+(?: [A-Z][a-z]+){0,2})"
+    r"\b(?i:city|town|village|borough|county) of ((?!The\b)[A-Z][a-z]+(?: [A-Z][a-z]+){0,2})"
     r"|\b((?!The\b)[A-Z][a-z]+(?: [A-Z][a-z]+)?) County\b"
 )
 
@@ -124,7 +124,7 @@ class Tally:
     newest: date | None = None
     tables: int = 0  # sections in force with a table
     tables_named: int = 0  # sections in force that point to one and hold none
-    own_name: int = 0  # how often the text names this city
+    own_name: int = 0  # how often the text names this city, about
     places: Counter[str] = field(default_factory=Counter)
     adopted: Counter[str] = field(default_factory=Counter)  # model codes
     named_codes: Counter[str] = field(default_factory=Counter)
@@ -166,6 +166,7 @@ class Tally:
             key = hash(text)
             self.repeated += key in self._texts
             self._texts.add(key)
+        self.own_name += self.city.name.partition(",")[0].casefold() in text.casefold()
         for place in _PLACE.finditer(text):
             self._add_place(place[1] or place[2])
         for name, adopted in model_codes(text).items():
