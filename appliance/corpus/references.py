@@ -19,9 +19,9 @@ Kind = Literal["section", "table", "chapter", "article", "title", "appendix", "p
 # A number as codes write it: 28-105.9.1, 17.102.130, 45-516.1, 24-4420, A-201, 1.A, 28:2A-101, 60A-01.
 # At least one digit; joints are dots, hyphens and colons between letters or digits, so that the full
 # stop of a sentence is never taken in.
-_NUMBER = r"(?:[A-Za-z]{1,2}[.\-])?\d+[A-Za-z]{0,2}(?:[.\-:]{1,2}[0-9]+[A-Za-z]{0,2}|[.\-][A-Z](?![a-z]))*"
+NUMBER = r"(?:[A-Za-z]{1,2}[.\-])?\d+[A-Za-z]{0,2}(?:[.\-:]{1,2}[0-9]+[A-Za-z]{0,2}|[.\-][A-Z](?![a-z]))*"
 # Tables also bear letters and Roman numerals: Table A, Table N1, Table IV, Table 4.3.9.A-2.
-_TABLE_NUMBER = rf"(?:{_NUMBER}(?:\(\d+\))?|[IVX]+\b|[A-Z]\d*(?:[.\-]\d+)*\b)"
+_TABLE_NUMBER = rf"(?:{NUMBER}(?:\(\d+\))?|[IVX]+\b|[A-Z]\d*(?:[.\-]\d+)*\b)"
 
 _KEYWORDS: dict[Kind, str] = {
     "section": r"§{1,2}|\b(?:sub)?sections?\b|\bsecs?\b\.?",
@@ -36,7 +36,7 @@ _CONTAINER = r"(?:[IVXLC]+\b|[A-Z]\b|\d+[A-Za-z]?(?:[.\-]\d+[A-Za-z]?)*)"
 _PATTERNS: dict[Kind, re.Pattern[str]] = {
     kind: re.compile(
         rf"(?:{word})\s*(?:no\.\s*)?\[?(?P<number>"
-        + (_NUMBER if kind == "section" else _TABLE_NUMBER if kind == "table" else _CONTAINER)
+        + (NUMBER if kind == "section" else _TABLE_NUMBER if kind == "table" else _CONTAINER)
         + r")",
         # Table letters and Roman numerals are told from words by their capitals.
         re.IGNORECASE if kind == "section" else 0,
@@ -45,12 +45,12 @@ _PATTERNS: dict[Kind, re.Pattern[str]] = {
 }
 # Without a keyword only a number with two joints or long parts counts: "28-105.9", "17.102.130",
 # "42-3506.02", "24-4420"; "24-7", "2.5" and "1-2" stay what they are.
-_BARE = re.compile(rf"(?<![\w.\-:$]){_NUMBER}(?![\w%])")
+_BARE = re.compile(rf"(?<![\w.\-:$]){NUMBER}(?![\w%])")
 _LIST = re.compile(
-    rf"\s*(?:,|;|(?i:and|or|to|through|,\s*and|,\s*or)|&)\s*(?:§{{1,2}}\s*)?(?P<number>{_NUMBER})"
+    rf"\s*(?:,|;|(?i:and|or|to|through|,\s*and|,\s*or)|&)\s*(?:§{{1,2}}\s*)?(?P<number>{NUMBER})"
 )
 
-_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
+DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ def normalise_number(text: str) -> str:
 
     "§ 28‑105.9." and "28-105.9" are the same number, and so are "[25-116.01]" and "25-116.01".
     """
-    plain = text.translate(_DASHES).casefold()
+    plain = text.translate(DASHES).casefold()
     plain = re.sub(r"[\s§\[\]{}*]+", "", plain)
     plain = re.sub(r"^(?:subsections?|sections?|secs?\.?)", "", plain)
     plain = plain.strip(".,;:-")
@@ -77,7 +77,7 @@ def normalise_number(text: str) -> str:
 
 def find_references(text: str) -> list[Reference]:
     """Return every mention in running text, in reading order; overlaps go to the earlier keyword."""
-    plain = text.translate(_DASHES)
+    plain = text.translate(DASHES)
     named = _apart(sorted(_keyword_mentions(plain), key=_place))
     starts = [r.span.start for r in named]
     bare = (r for r in _bare_mentions(plain) if not _covered(r.span, named, starts))
@@ -123,7 +123,7 @@ def _listed(text: str, position: int) -> Iterator[Reference]:
 def _bare_mentions(text: str) -> Iterator[Reference]:
     for match in _BARE.finditer(text):
         number = match.group()
-        if _is_compound(number) and not _is_measure(text, match.end()):
+        if is_compound(number) and not _is_measure(text, match.end()):
             yield Reference(
                 kind="section",
                 number=normalise_number(number),
@@ -132,7 +132,7 @@ def _bare_mentions(text: str) -> Iterator[Reference]:
             )
 
 
-def _is_compound(number: str) -> bool:
+def is_compound(number: str) -> bool:
     """Tell whether a number looks like a section's even without a keyword."""
     if _CALENDAR.fullmatch(number):
         return False
@@ -224,7 +224,7 @@ def parse_citation(text: str) -> Cited:
 
     A citation without any number ("Kennel") has the number "" and only its whole form.
     """
-    plain = " ".join(text.translate(_DASHES).split())
+    plain = " ".join(text.translate(DASHES).split())
     match = _best_match(plain)
     whole = normalise_whole(plain)
     if match is None:
@@ -251,7 +251,7 @@ def _best_match(plain: str) -> tuple[Kind, str, int, int] | None:
         matches = list(_PATTERNS[kind].finditer(plain))
         if matches:
             match = matches[-1] if kind == "section" else matches[0]
-            bare = [m for m in _BARE.finditer(plain) if _is_compound(m.group())]
+            bare = [m for m in _BARE.finditer(plain) if is_compound(m.group())]
             # "Title 16, 16-309": the compound number is meant, not its container.
             if kind in ("title", "chapter", "part", "article") and bare:
                 break
@@ -273,7 +273,7 @@ def _name_words(plain: str, start: int, end: int) -> tuple[str, ...]:
 
 def normalise_whole(text: str) -> str:
     """Return a whole citation in the form under which it is looked up."""
-    plain = text.translate(_DASHES).casefold()
+    plain = text.translate(DASHES).casefold()
     return " ".join(re.findall(r"[a-z0-9](?:[a-z0-9.\-:]*[a-z0-9])?|§", plain))
 
 
