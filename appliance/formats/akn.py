@@ -39,7 +39,8 @@ def parse_akn(raw: bytes) -> Parsed:
         raise Unparsable("the Akoma Ntoso file holds no act, bill or document")
     title = _title(document)
     blocks = [heading(1, title)] if title else []
-    for child in document:
+    # Schedules are components within the act in version 3, beside it in version 2.
+    for child in (*document, *root.iterfind("{*}components")):
         blocks += _part_of_document(child)
     begins, ends = _dates(document)
     return Parsed(
