@@ -1,0 +1,435 @@
+"""One page of a PDF to words and drawn lines, through pypdfium2.
+
+It knows the file format and nothing of layout.  Text is turned upright first,
+so that what reads it need not know how the page lies.  Every loop has a bound:
+a page may hold a million objects.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pypdfium2 as pdfium
+from pypdfium2 import raw
+
+from appliance.formats.pdf_lines import Box, Rule, Word
+
+# A dense newspaper page has 20,000 characters; a page of ten times that is no page.
+MOST_CHARACTERS = 200_000
+# Drawings (maps) hold tens of thousands of strokes; no table needs so many.
+MOST_OBJECTS = 20_000
+MOST_RULES = 4_000
+MOST_DEPTH = 4  # forms within forms
+
+_HYPHENS = {0x02, 0xAD, 0xFFFE}  # pdfium's own signs for a hyphen at a line's end, and the soft one
+_LIGATURES = re.compile("[\ufb00-\ufb06]")
+_BOLD = re.compile(rb"bold|black|heavy|demi", re.IGNORECASE)
+# The loose box of a letter is as high as its font's ascent and descent: about 1.15 em.
+_EM = 1.15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What one page holds, upright."""
+
+    number: int  # from 1
+    width: float
+    height: float
+    words: tuple[Word, ...]
+    rules: tuple[Rule, ...]
+    image_share: float  # the part of the page that images cover; scanners cut a page into strips
+    objects: int  # strokes and images: what may show text that is not text
+    junk_share: float  # the part of the characters that name no letter
+    tilted: int  # words that lie at another angle than most of the page; they are left out
+    hidden: int  # words printed invisibly where no image shows them; they are left out
+
+
+@dataclass(slots=True)
+class _Letters:
+    """The letters of the word that is being read."""
+
+    text: list[str] = field(default_factory=list)
+    boxes: list[tuple[float, float, float, float]] = field(default_factory=list)
+    first: int = 0  # position of the first letter in the page's text
+    turn: int = 0  # quarter turns of its writing, counter-clockwise; -1 for anything between
+    glued: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Raw:
+    """A word as the file places it, not yet upright."""
+
+    text: str
+    corners: tuple[float, float, float, float]  # left, bottom, right, top
+    origin: tuple[float, float]
+    turn: int
+    bold: bool
+    glued: bool
+    hidden: bool
+    unmapped: bool
+
+
+def read_page(page: pdfium.PdfPage, number: int) -> Page:
+    """Return the words and drawn lines of a page, turned so that most of its text is upright."""
+    text = page.get_textpage()
+    try:
+        found = list(_raw_words(text))
+    finally:
+        text.close()
+    frame = page.get_bbox()
+    found = [w for w in found if _inside(w, frame)]
+    shown, strokes, objects = _drawn(page, frame)
+    turn = _main_turn(found)
+    kept, hidden, tilted = _sorted_out(found, turn=turn, behind_image=shown > _SCAN)
+    width, height = frame[2] - frame[0], frame[3] - frame[1]
+    return Page(
+        number=number,
+        width=height if turn % 2 else width,
+        height=width if turn % 2 else height,
+        words=tuple(_upright(w, turn, frame) for w in kept),
+        rules=tuple(_upright_rule(s, turn, frame) for s in strokes),
+        image_share=shown,
+        objects=objects,
+        junk_share=_junk_share(kept),
+        tilted=tilted,
+        hidden=hidden,
+    )
+
+
+_SCAN = 0.5  # an image over half the page: its text, if any, is an OCR layer
+
+
+def _sorted_out(
+    found: list[_Raw], *, turn: int, behind_image: bool
+) -> tuple[list[_Raw], int, int]:
+    """Return (the words to read, how many were invisible, how many lay at another angle).
+
+    Invisible text on top of a scan is its OCR layer.  Anywhere else nobody sees it
+    who reads the page, so it is no part of the law.
+    """
+    visible = [w for w in found if behind_image or not w.hidden]
+    kept = [w for w in visible if w.turn == turn]
+    return kept, len(found) - len(visible), len(visible) - len(kept)
+
+
+# ------------------------------------------------------------------ characters
+
+
+def _raw_words(text: pdfium.PdfTextPage) -> Iterator[_Raw]:
+    count = min(raw.FPDFText_CountChars(text), MOST_CHARACTERS)
+    rect = raw.FS_RECTF()
+    letters = _Letters()
+    for position in range(count):
+        code = raw.FPDFText_GetUnicode(text, position)
+        if code in {0x20, 0xA0, 0x0D, 0x0A, 0x09} or 0x2000 <= code <= 0x200B:
+            yield from _finished(letters, text)
+            letters = _Letters()
+            continue
+        if not raw.FPDFText_GetLooseCharBox(text, position, rect):
+            continue
+        box = (rect.left, rect.bottom, rect.right, rect.top)
+        step = _step(letters, box)
+        if step is not None:
+            yield from _finished(letters, text)
+            letters = _Letters(glued=step)
+        if not letters.text:
+            letters.first = position
+            letters.turn = _turn(text, position)
+        letters.text.append(_letter(code))
+        letters.boxes.append(box)
+    yield from _finished(letters, text)
+
+
+def _letter(code: int) -> str:
+    if code in _HYPHENS:
+        return "-"
+    if 0xD800 <= code <= 0xDFFF:
+        return "\ufffd"
+    letter = chr(code)
+    return unicodedata.normalize("NFKC", letter) if _LIGATURES.match(letter) else letter
+
+
+def _turn(text: pdfium.PdfTextPage, position: int) -> int:
+    quarter = raw.FPDFText_GetCharAngle(text, position) / (math.pi / 2)
+    # Scans are set straight by a degree or two; a watermark lies at 30 to 60.
+    return round(quarter) % 4 if abs(quarter - round(quarter)) < 0.1 else -1
+
+
+def _step(letters: _Letters, box: tuple[float, float, float, float]) -> bool | None:
+    """Tell whether a new word starts with this letter: True glued to the last, False apart."""
+    if not letters.boxes:
+        return None
+    left, bottom, right, top = letters.boxes[-1]
+    along, across = (1, 0) if letters.turn % 2 else (0, 1)
+    size = (top - bottom) if across else (right - left)
+    if size <= 0:
+        return None
+    new = (box[3] - box[1]) if across else (box[2] - box[0])
+    drop = abs(box[across] - letters.boxes[-1][across])
+    ahead = box[along] - letters.boxes[-1][along + 2]
+    if letters.turn in {2, 3}:
+        ahead = letters.boxes[-1][along] - box[along + 2]
+    if drop > 0.6 * size or ahead > 0.5 * size or ahead < -2 * size:
+        return False
+    return True if new > 0 and not 0.8 < new / size < 1.25 else None
+
+
+def _finished(letters: _Letters, text: pdfium.PdfTextPage) -> Iterator[_Raw]:
+    if not letters.text:
+        return
+    first = letters.first
+    x, y = ctypes.c_double(), ctypes.c_double()
+    raw.FPDFText_GetCharOrigin(text, first, x, y)
+    name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
+    raw.FPDFText_GetFontInfo(text, first, name, 128, flags)
+    thing = raw.FPDFText_GetTextObject(text, first)
+    yield _Raw(
+        text="".join(letters.text),
+        corners=(
+            min(b[0] for b in letters.boxes),
+            min(b[1] for b in letters.boxes),
+            max(b[2] for b in letters.boxes),
+            max(b[3] for b in letters.boxes),
+        ),
+        origin=(x.value, y.value),
+        turn=letters.turn,
+        bold=raw.FPDFText_GetFontWeight(text, first) >= 600 or bool(_BOLD.search(name.value)),
+        glued=letters.glued,
+        hidden=bool(thing)
+        and raw.FPDFTextObj_GetTextRenderMode(thing) == raw.FPDF_TEXTRENDERMODE_INVISIBLE,
+        unmapped=raw.FPDFText_HasUnicodeMapError(text, first) == 1,
+    )
+
+
+def _inside(word: _Raw, frame: tuple[float, float, float, float]) -> bool:
+    left, bottom, right, top = word.corners
+    x, y = (left + right) / 2, (bottom + top) / 2
+    return frame[0] <= x <= frame[2] and frame[1] <= y <= frame[3]
+
+
+def _main_turn(words: list[_Raw]) -> int:
+    turns = Counter[int]()
+    for word in words:
+        if word.turn >= 0:
+            turns[word.turn] += len(word.text)
+    return turns.most_common(1)[0][0] if turns else 0
+
+
+_STRAY = frozenset({"Cc", "Cn", "Co", "Cs"})
+
+
+def _junk_share(words: list[_Raw]) -> float:
+    """Return the part of the characters that name no letter: private, unassigned, unmapped."""
+    total = sum(len(w.text) for w in words)
+    bad = sum(
+        len(w.text)
+        if w.unmapped
+        else sum(c == "\ufffd" or unicodedata.category(c) in _STRAY for c in w.text)
+        for w in words
+    )
+    return bad / total if total else 0.0
+
+
+# ------------------------------------------------------------------ turning
+
+
+def _turned(
+    x: float, y: float, turn: int, frame: tuple[float, float, float, float]
+) -> tuple[float, float]:
+    """Return a point of the file (y up) as a point of the upright page (y down)."""
+    left, bottom, right, top = frame
+    if turn == 1:  # written upwards: what was up is right
+        return y - bottom, x - left
+    if turn == 2:
+        return right - x, y - bottom
+    if turn == 3:  # written downwards
+        return top - y, right - x
+    return x - left, top - y
+
+
+def _upright(word: _Raw, turn: int, frame: tuple[float, float, float, float]) -> Word:
+    left, bottom, right, top = word.corners
+    ax, ay = _turned(left, bottom, turn, frame)
+    bx, by = _turned(right, top, turn, frame)
+    box = Box(x0=min(ax, bx), y0=min(ay, by), x1=max(ax, bx), y1=max(ay, by))
+    base = _turned(*word.origin, turn, frame)[1]
+    return Word(
+        text=word.text,
+        box=box,
+        base=base,
+        size=max(box.height / _EM, 0.1),
+        bold=word.bold,
+        glued=word.glued,
+    )
+
+
+def _upright_rule(
+    corners: tuple[float, float, float, float],
+    turn: int,
+    frame: tuple[float, float, float, float],
+) -> Rule:
+    ax, ay = _turned(corners[0], corners[1], turn, frame)
+    bx, by = _turned(corners[2], corners[3], turn, frame)
+    return Rule(x0=min(ax, bx), y0=min(ay, by), x1=max(ax, bx), y1=max(ay, by))
+
+
+# ------------------------------------------------------------------ drawings
+
+_Corners = tuple[float, float, float, float]
+_Matrix = tuple[float, float, float, float, float, float]
+_IDENTITY: _Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+_THIN = 2.0  # points: a filled rectangle no thicker than this is a line
+_THICK = 4.0  # points: a drawn stroke may be a little broader
+_SHORT = 6.0  # points: a stroke shorter than this rules nothing
+
+
+@dataclass(slots=True)
+class _Drawing:
+    """What was seen of a page's drawing so far."""
+
+    frame: _Corners
+    budget: int = MOST_OBJECTS
+    shown: float = 0.0
+    seen: int = 0
+    strokes: list[_Corners] = field(default_factory=list)
+
+
+def _drawn(page: pdfium.PdfPage, frame: _Corners) -> tuple[float, list[_Corners], int]:
+    drawing = _Drawing(frame=frame)
+    for position in range(min(raw.FPDFPage_CountObjects(page), MOST_OBJECTS)):
+        _look(raw.FPDFPage_GetObject(page, position), _IDENTITY, 0, drawing)
+        if drawing.budget <= 0:
+            break
+    return min(drawing.shown, 1.0), drawing.strokes[:MOST_RULES], drawing.seen
+
+
+def _look(thing: object, outer: _Matrix, depth: int, drawing: _Drawing) -> None:
+    drawing.budget -= 1
+    if drawing.budget <= 0 or not thing:
+        return
+    kind = raw.FPDFPageObj_GetType(thing)
+    if kind == raw.FPDF_PAGEOBJ_FORM and depth < MOST_DEPTH:
+        inner = _times(_matrix(thing), outer)
+        for position in range(min(raw.FPDFFormObj_CountObjects(thing), MOST_OBJECTS)):
+            if drawing.budget <= 0:
+                return
+            _look(raw.FPDFFormObj_GetObject(thing, position), inner, depth + 1, drawing)
+    elif kind == raw.FPDF_PAGEOBJ_IMAGE:
+        drawing.seen += 1
+        drawing.shown += _share(_bounds(thing, outer), drawing.frame)
+    elif kind == raw.FPDF_PAGEOBJ_PATH:
+        drawing.seen += 1
+        drawing.strokes += _strokes(thing, outer, drawing)
+
+
+def _share(box: _Corners | None, frame: _Corners) -> float:
+    if box is None:
+        return 0.0
+    wide = min(box[2], frame[2]) - max(box[0], frame[0])
+    high = min(box[3], frame[3]) - max(box[1], frame[1])
+    area = (frame[2] - frame[0]) * (frame[3] - frame[1])
+    return max(wide, 0.0) * max(high, 0.0) / area if area > 0 else 0.0
+
+
+def _bounds(thing: object, outer: _Matrix) -> _Corners | None:
+    edges = [ctypes.c_float() for _ in range(4)]
+    if not raw.FPDFPageObj_GetBounds(thing, *edges):
+        return None
+    left, bottom, right, top = (e.value for e in edges)
+    return _corners(_moved(left, bottom, outer), _moved(right, top, outer))
+
+
+def _strokes(thing: object, outer: _Matrix, drawing: _Drawing) -> list[_Corners]:
+    """Return the level and upright lines of a path; a thin filled box is one line."""
+    whole = _bounds(thing, outer)
+    if whole is None or len(drawing.strokes) >= MOST_RULES:
+        return []
+    matrix = _times(_matrix(thing), outer)
+    broad = _breadth(thing, matrix)
+    if not broad and min(whole[2] - whole[0], whole[3] - whole[1]) <= _THIN:
+        return _if_long(whole)
+    strokes: list[_Corners] = []
+    start = last = (0.0, 0.0)
+    count = min(raw.FPDFPath_CountSegments(thing), drawing.budget)
+    drawing.budget -= count
+    for position in range(count):
+        segment = raw.FPDFPath_GetPathSegment(thing, position)
+        point = _moved(*_point(segment), matrix)
+        kind = raw.FPDFPathSegment_GetType(segment)
+        if kind == raw.FPDF_SEGMENT_MOVETO:
+            start = point
+        elif kind == raw.FPDF_SEGMENT_LINETO:
+            strokes += _straight(last, point, broad)
+        if raw.FPDFPathSegment_GetClose(segment):
+            strokes += _straight(point, start, broad)
+        last = point
+    return strokes
+
+
+def _breadth(thing: object, matrix: _Matrix) -> float:
+    """Return how broad the path is drawn; 0 if it is only filled."""
+    mode, stroked, width = ctypes.c_int(), ctypes.c_int(), ctypes.c_float()
+    raw.FPDFPath_GetDrawMode(thing, mode, stroked)
+    if not stroked.value or not raw.FPDFPageObj_GetStrokeWidth(thing, width):
+        return 0.0
+    return width.value * math.sqrt(abs(matrix[0] * matrix[3] - matrix[1] * matrix[2]))
+
+
+def _straight(
+    a: tuple[float, float], b: tuple[float, float], broad: float
+) -> list[_Corners]:
+    """Return a level or upright stroke as it is seen.
+
+    Some typesetters draw an upright line as a level one, a point long and a hundred broad.
+    """
+    left, bottom, right, top = _corners(a, b)
+    half = broad / 2
+    if right - left >= top - bottom:
+        return _if_long((left, bottom - half, right, top + half))
+    return _if_long((left - half, bottom, right + half, top))
+
+
+def _if_long(box: _Corners) -> list[_Corners]:
+    wide, high = box[2] - box[0], box[3] - box[1]
+    return [box] if min(wide, high) <= _THICK and max(wide, high) >= _SHORT else []
+
+
+def _corners(a: tuple[float, float], b: tuple[float, float]) -> _Corners:
+    return min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])
+
+
+def _point(segment: object) -> tuple[float, float]:
+    x, y = ctypes.c_float(), ctypes.c_float()
+    raw.FPDFPathSegment_GetPoint(segment, x, y)
+    return x.value, y.value
+
+
+def _matrix(thing: object) -> _Matrix:
+    held = raw.FS_MATRIX()
+    if not raw.FPDFPageObj_GetMatrix(thing, held):
+        return _IDENTITY
+    return held.a, held.b, held.c, held.d, held.e, held.f
+
+
+def _times(inner: _Matrix, outer: _Matrix) -> _Matrix:
+    a, b, c, d, e, f = inner
+    oa, ob, oc, od, oe, of = outer
+    return (
+        a * oa + b * oc,
+        a * ob + b * od,
+        c * oa + d * oc,
+        c * ob + d * od,
+        e * oa + f * oc + oe,
+        e * ob + f * od + of,
+    )
+
+
+def _moved(x: float, y: float, matrix: _Matrix) -> tuple[float, float]:
+    a, b, c, d, e, f = matrix
+    return a * x + c * y + e, b * x + d * y + f
