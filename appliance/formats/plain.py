@@ -24,7 +24,11 @@ _BYTE_ORDER_MARKS = (
     (b"\xfe\xff", "utf-16-be"),
 )
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(\S[^\n]*)$", re.MULTILINE)
-_ESCAPED = re.compile(r"[\x01-\x08\x0e-\x1f\x7f]")
+# "Title" with a line of "=" or "-" below it; the heading tree knows "#" only.
+_UNDERLINED = re.compile(
+    r"(?:(?<=\A)|(?<=\n\n))(?P<text>[^\s#>|+*-][^\n|]*)\n(?P<line>={3,}|-{3,})[ \t]*(?=\n|\Z)"
+)
+_CONTROLS = re.compile(r"[\x01-\x08\x0b\x0e-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +87,12 @@ def parse_markdown_file(raw: bytes) -> Parsed:
     body = read.text
     if body.startswith("---\n"):
         fields, body = _front_matter(body)
+    body = _UNDERLINED.sub(_with_marks, body.lstrip("\n"))
     try:
         return Parsed(
             format="markdown",
             title=optional_text(fields, "title") or _first_heading(body),
-            body=body.lstrip("\n"),
+            body=body,
             notes=read.notes,
             url=optional_text(fields, "source_url"),
             effective_from=optional_date(fields, "effective_from"),
@@ -107,6 +112,11 @@ def _front_matter(text: str) -> tuple[Fields, str]:
         raise Unparsable(str(error)) from None
 
 
+def _with_marks(match: re.Match[str]) -> str:
+    marks = "#" if match["line"].startswith("=") else "##"
+    return f"{marks} {match['text'].strip()}"
+
+
 def _first_heading(body: str) -> str:
     match = _HEADING.search(body)
     return match[1].strip().rstrip("#").strip() if match else ""
@@ -115,7 +125,7 @@ def _first_heading(body: str) -> str:
 def parse_text(raw: bytes) -> Parsed:
     """Return a plain text; its first line, if it is short, is the title."""
     read = decoded(raw)
-    body = _ESCAPED.sub("", read.text)
+    body = _CONTROLS.sub("", read.text)
     notes = (*read.notes, "A plain text has no headings; it is one section.")
     if body != read.text:
         notes += ("Control characters were left out.",)
