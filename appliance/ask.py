@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from appliance.answers.abstention import Evidence, enough, faint
@@ -21,6 +21,7 @@ from appliance.answers.prompts import NOT_FOUND, ask_messages
 from appliance.answers.quotes import quoted_span, worth_quoting
 from appliance.answers.ranking import pack
 from appliance.answers.routing import checked_question, other_city
+from appliance.answers.validity import pending_over
 from appliance.corpus.references import find_references
 from appliance.corpus.words import place, written_terms
 from appliance.domain import (
@@ -73,6 +74,7 @@ class PassagesFound:
 
     passages: tuple[Passage, ...]
     coverage: Coverage
+    as_of: date
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,7 @@ class CitationProven:
 
     number: int
     citation: Citation
+    as_of: date
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +145,7 @@ async def ask(
     query = Query(text=question, city=asked.city, as_of=asked.as_of)
     found = await retrieve(store, encoder, query, PASSAGES)
     watch.lap("retrieve")
-    yield PassagesFound(passages=found.passages, coverage=coverage)
+    yield PassagesFound(passages=found.passages, coverage=coverage, as_of=asked.as_of)
     if refusal := await _named_in_vain(store, coverage, query, found.passages):
         yield _finished(refusal, asked, watch)
         return
@@ -157,7 +160,7 @@ async def ask(
     )
     watch.lap("quotes")
     if chat is None:
-        for event in _proven(ground.quotes):
+        for event in _proven(ground.quotes, asked.as_of):
             yield event
         yield _finished(_quoted(ground, _NO_MODEL), asked, watch)
         return
@@ -276,7 +279,7 @@ async def _drafted(
 ) -> AsyncGenerator[Event]:
     """Draft and verify.  With a demo model the quotes come first and remain the answer."""
     if at.demo:
-        for event in _proven(ground.quotes):
+        for event in _proven(ground.quotes, asked.as_of):
             yield event
     reply = _Reply()
     async with aclosing(_write(at, asked, coverage, ground.passages, reply)) as tokens:
@@ -289,7 +292,7 @@ async def _drafted(
     outcome = verified or _abstain(coverage, asked, (), ground.passages)
     watch.lap("verify")
     if isinstance(outcome, Answer) and not at.demo:
-        for event in _proven(outcome.citations):
+        for event in _proven(outcome.citations, asked.as_of):
             yield event
     yield _finished(outcome, asked, watch)
 
@@ -333,8 +336,10 @@ async def _verified(
     return _quoted(ground, f"Quotes only: {checked.why_not}.", draft)
 
 
-def _proven(citations: Sequence[Citation]) -> list[CitationProven]:
-    return [CitationProven(number=n, citation=c) for n, c in enumerate(citations, start=1)]
+def _proven(citations: Sequence[Citation], day: date) -> list[CitationProven]:
+    return [
+        CitationProven(number=n, citation=c, as_of=day) for n, c in enumerate(citations, start=1)
+    ]
 
 
 async def _budget(chat: Chat) -> int:
@@ -423,6 +428,10 @@ def _abstain(
 
 
 def _finished(outcome: Outcome, asked: Asked, watch: _Stopwatch) -> Finished:
+    """Return the last event; an answer carries the laws that change what it cites."""
+    if isinstance(outcome, Answer):
+        cited = [c.section for c in outcome.citations]
+        outcome = replace(outcome, warnings=pending_over(cited, asked.as_of))
     return Finished(outcome=outcome, asked=asked, timings_ms=watch.total())
 
 

@@ -206,7 +206,7 @@ def search_command(
     async def work(house: House) -> list[dict[str, Any]]:
         await searchable(house.store, asked.city)
         found = await retrieve(house.store, house.encoder, asked, k, legs=chosen)
-        return hits_json(found.passages)
+        return hits_json(found.passages, asked.as_of)
 
     hits = run_in_house(work)
     if as_json:
@@ -217,6 +217,9 @@ def search_command(
             f"\n{hit['rank']}. {hit['section']} — {hit['heading']}  ({hit['score']})", markup=False
         )
         out.print(hit["text"].strip(), markup=False)
+        for law in hit["warnings"]:
+            when = law["effective"] or "a day that it does not state"
+            out.print(f"amended by {law['law']}, effective {when}", style="yellow", markup=False)
 
 
 def parse_legs(text: str) -> tuple[Leg, ...]:

@@ -157,6 +157,7 @@ class Section:
     path: tuple[str, ...]  # outermost first, without the section itself
     span: Span  # the section's own text in the body, without its sub-sections
     parent: int | None = None  # position of the parent in the same document's list
+    inside: int = 0  # where its text begins in that of the record whose id it bears
     standing: Standing = Standing.IN_FORCE
 
 
@@ -277,6 +278,7 @@ class StoredSection:
     effective_until: date | None
     text: str  # the section's own text; citations and hits count from its start
     url: str | None = None
+    inside: int = 0  # where this text begins in that of the record whose id it bears
     doc_type: str = "code"  # the kind of its document; an ordinance is passed, not yet codified
     superseded_by: str | None = None  # what replaced the text, if that is known
     dated_by_box: bool = False  # effective_from is the day this box first read the text so
@@ -284,12 +286,8 @@ class StoredSection:
 
     def pending(self, day: date) -> tuple[PendingAmendment, ...]:
         """Return the laws known on `day` that change this text and are later than it."""
-        later = [
-            a
-            for a in self.amendments
-            if a.known(day)
-            and (None in (a.effective, self.effective_from) or a.effective > self.effective_from)
-        ]
+        since = self.effective_from or date.min
+        later = [a for a in self.amendments if a.known(day) and (a.effective or date.max) > since]
         return tuple({(a.law, a.effective): a for a in reversed(later)}.values())[::-1]
 
     def in_force(self, day: date) -> bool:
@@ -312,6 +310,7 @@ class Passage:
     similarity: float  # cosine of the dense leg, 0 where it did not see the chunk
     legs: tuple[Leg, ...]
     kind: ChunkKind = ChunkKind.PROSE
+    leads: tuple[Span, ...] = ()  # in the section's text: what stands over the chunk
 
     @property
     def text(self) -> str:
@@ -342,6 +341,7 @@ class Citation:
     span: Span  # in the section's text
     quote: str
     legs: tuple[Leg, ...] = ()
+    leads: tuple[Span, ...] = ()  # in the section's text: titles and table headers over the quote
 
     def __post_init__(self) -> None:
         if self.span.of(self.section.text) != self.quote:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
+from appliance.answers.validity import dates_of
 from appliance.ask import Finished
 from appliance.audit import Audited
-from appliance.domain import Abstention, Citation, Passage
+from appliance.domain import Abstention, Citation, Passage, PendingAmendment, StoredSection
 from appliance.ports import AnswerRecord, Audit
 
 
@@ -32,6 +33,7 @@ def outcome_json(finished: Finished) -> dict[str, Any]:
             "citations": [],
             "phantoms": [],
             "unsupported_numbers": [],
+            "warnings": [],
             "reason": outcome.reason.value,
             "office": outcome.office,
             "searched": {
@@ -45,10 +47,12 @@ def outcome_json(finished: Finished) -> dict[str, Any]:
         "outcome": outcome.outcome,
         "text": outcome.text,
         "citations": [
-            citation_json(number, c) for number, c in enumerate(outcome.citations, start=1)
+            citation_json(number, c, finished.asked.as_of)
+            for number, c in enumerate(outcome.citations, start=1)
         ],
         "phantoms": list(outcome.phantoms),
         "unsupported_numbers": list(outcome.unsupported_numbers),
+        "warnings": [warning_json(w) for w in outcome.warnings],
         "reason": None,
         "note": outcome.note,
         "draft": None
@@ -57,7 +61,27 @@ def outcome_json(finished: Finished) -> dict[str, Any]:
     }
 
 
-def citation_json(number: int, citation: Citation) -> dict[str, Any]:
+def warning_json(amendment: PendingAmendment) -> dict[str, Any]:
+    """Return the JSON form of a law that changes a section, whether it amends or repeals it."""
+    effective = amendment.effective
+    return {
+        "kind": "amended_by",
+        "law": amendment.law,
+        "effective": effective.isoformat() if effective else None,
+    }
+
+
+def _in_time(section: StoredSection, day: date) -> dict[str, Any]:
+    """Return what a section is to a reader on a day: its dates in words, and what changes it."""
+    return {
+        "doc_type": section.doc_type,
+        "dates": dates_of(section),
+        "superseded_by": section.superseded_by,
+        "warnings": [warning_json(w) for w in section.pending(day)],
+    }
+
+
+def citation_json(number: int, citation: Citation, day: date) -> dict[str, Any]:
     """Return the JSON form of a proven citation; `start` and `end` count in the section's text."""
     section = citation.section
     return {
@@ -75,7 +99,7 @@ def citation_json(number: int, citation: Citation) -> dict[str, Any]:
         "effective_until": section.effective_until.isoformat() if section.effective_until else None,
         "url": section.url,
         "legs": list(citation.legs),
-    }
+    } | _in_time(section, day)
 
 
 def _nearest_json(passage: Passage) -> dict[str, Any]:
@@ -152,7 +176,7 @@ def _override_json(audit: Audit | None) -> dict[str, Any] | None:
     }
 
 
-def hits_json(passages: Sequence[Passage]) -> list[dict[str, Any]]:
+def hits_json(passages: Sequence[Passage], day: date) -> list[dict[str, Any]]:
     """Return the JSON form of passages: the same for `permitbox search` and the API.
 
     `start` and `end` are code points in the section's own text.
@@ -174,5 +198,6 @@ def hits_json(passages: Sequence[Passage]) -> list[dict[str, Any]]:
             "version": p.section.version,
             "effective_from": p.section.effective_from and p.section.effective_from.isoformat(),
         }
+        | _in_time(p.section, day)
         for rank, p in enumerate(passages, start=1)
     ]

@@ -7,6 +7,7 @@ import time
 
 from rich.console import Console
 
+from appliance.answers.validity import dates_of, warning_of
 from appliance.ask import Finished
 from appliance.domain import Abstention
 from appliance.ingest import Progress
@@ -23,12 +24,14 @@ def print_answer(finished: Finished, out: Console) -> None:
         return
     out.print("\nProven citations:", style="bold")
     for number, c in enumerate(outcome.citations, start=1):
-        since = c.section.effective_from.isoformat() if c.section.effective_from else "undated"
         out.print(
-            f"  [{number}] {c.section.citation} ({since}, version {c.section.version[:8]}, "
-            f"characters {c.span.start} to {c.span.end})",
+            f"  [{number}] {c.section.citation} ({dates_of(c.section)}; version "
+            f"{c.section.version[:8]}, characters {c.span.start} to {c.span.end})",
             markup=False,
         )
+        for law in c.section.pending(finished.asked.as_of):
+            sentence = warning_of(law, finished.asked.as_of)
+            out.print(f"      {sentence}", style="yellow", markup=False)
     for phantom in outcome.phantoms:
         out.print(f"  not in this code: {phantom}", style="yellow", markup=False)
     for quantity in outcome.unsupported_numbers:

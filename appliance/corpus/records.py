@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 
+from appliance.corpus.amendments import NOT_STATED, amendments_of, takes_effect
 from appliance.corpus.frontmatter import (
     FieldError,
     Fields,
@@ -25,8 +27,10 @@ from appliance.corpus.gate import objections
 from appliance.corpus.references import parse_citation
 from appliance.corpus.sections import number_in_heading, parse_markdown
 from appliance.corpus.standing import standing_of
+from appliance.corpus.supersession import supersession_of
 from appliance.domain import (
     Accepted,
+    Amendment,
     City,
     CityId,
     Document,
@@ -48,6 +52,7 @@ class Read:
 
     city: City
     accepted: Accepted
+    place: int = 0  # in its corpus file
 
 
 def read_records(text: str, *, name: str, city: CityId | None = None) -> Iterator[Read | Rejected]:
@@ -101,9 +106,10 @@ def _whole_document(
         body=body,
         effective_from=optional_date(fields, "effective_from"),
         effective_until=optional_date(fields, "effective_until"),
+        superseded_by=optional_text(fields, "superseded_by"),
     )
     sections = parse_markdown(body, city=place.id, document_id=document.external_id, title=title)
-    return Read(city=place, accepted=Accepted(document=document, sections=sections))
+    return _accepted(place, document, sections, fields, stated="effective_from")
 
 
 def _check_digest(fields: Fields, body: str) -> None:
@@ -176,6 +182,7 @@ def _section_record(fields: Fields, city: CityId | None, where: str) -> Read | R
     citation = required_text(fields, "citation")
     heading = optional_text(fields, "heading") or citation
     standing = standing_of(heading, body, optional_text(fields, "status"))
+    _check_digest(fields, body)
     if reasons := objections(body, stub_allowed=True, dead=standing is not Standing.IN_FORCE):
         return Rejected(where=f"{where} ({external_id[:80]})", reasons=reasons)
     path = text_list(fields, "path")
@@ -186,8 +193,10 @@ def _section_record(fields: Fields, city: CityId | None, where: str) -> Read | R
         title=heading,
         source=_source(fields, url="url", moment="retrieved_at"),
         body=body,
-        effective_from=optional_date(fields, "effective_date"),
+        effective_from=optional_date(fields, "effective_date")
+        or optional_date(fields, "applies_from"),
         effective_until=optional_date(fields, "effective_until"),
+        superseded_by=optional_text(fields, "superseded_by"),
     )
     section = Section(
         external_id=external_id,
@@ -198,7 +207,37 @@ def _section_record(fields: Fields, city: CityId | None, where: str) -> Read | R
         span=Span(start=0, end=len(body)),
         standing=standing,
     )
-    return Read(city=place, accepted=Accepted(document=document, sections=(section,)))
+    document = _ended(document, citation)
+    return _accepted(place, document, (section,), fields, stated="effective_date")
+
+
+def _ended(document: Document, citation: str) -> Document:
+    """Return the document with the end that is known of it though its own record does not say so."""
+    known = supersession_of(document.city, citation)
+    if known is None:
+        return document
+    until = min(known.until, document.effective_until or known.until)
+    return replace(document, effective_until=until, superseded_by=known.by)
+
+
+def _accepted(
+    place: City, document: Document, sections: tuple[Section, ...], fields: Fields, *, stated: str
+) -> Read:
+    """Return what was read; an ordinance with what it does to the code."""
+    amendments: tuple[Amendment, ...] = ()
+    if document.kind == "ordinance":
+        enacted, since = optional_date(fields, "enacted"), optional_date(fields, stated)
+        found = amendments_of(document.body, enacted=enacted)
+        amendments = tuple(_dated_by_record(a, since) for a in found)
+    accepted = Accepted(document=document, sections=sections, amendments=amendments)
+    return Read(city=place, accepted=accepted)
+
+
+def _dated_by_record(amendment: Amendment, since: date | None) -> Amendment:
+    """Return the amendment with the day that the record states, where the law's text states none."""
+    if amendment.undated != NOT_STATED or since is None:
+        return amendment
+    return replace(amendment, effective=since, undated=None)
 
 
 def _number(citation: str, heading: str) -> str | None:
@@ -213,16 +252,24 @@ def _slug(title: str) -> str:
 
 
 def _law_fields(fields: Fields) -> Fields:
-    """Return an enacted law of a Legistar mirror in the form of a section record."""
+    """Return an enacted law of a Legistar mirror in the form of a section record.
+
+    It applies from the first day that its own clauses set; where they leave the day to another event,
+    from the day on which it became law, before which it cannot have applied.
+    """
     law = required_text(fields, "LocalLaw")
     year, _, number = law.partition("/")
+    enacted = optional_date(fields, "EnactmentDate") or optional_date(fields, "PassedDate")
+    text = fields.get("Text")
+    since = takes_effect(text, enacted=enacted) if isinstance(text, str) else None
     return {
         "jurisdiction": fields.get("jurisdiction") or "new-york-ny",
         "id": str(required_text(fields, "ID")),
         "citation": f"Local Law {number.lstrip('0')} of {year}",
         "heading": optional_text(fields, "Name") or required_text(fields, "Title"),
         "path": ["Local Laws", year],
-        "text": fields.get("Text"),
+        "text": text,
         "doc_type": "ordinance",
-        "effective_date": fields.get("EnactmentDate") or fields.get("PassedDate"),
+        "enacted": enacted,
+        "applies_from": since or enacted,
     }

@@ -110,7 +110,7 @@ async def search(
     began = time.perf_counter()
     found = await retrieve(store, encoder, wanted, k, legs=legs)
     desk.metrics.searched(time.perf_counter() - began, len(found.passages))
-    return JSONResponse({"hits": hits_json(found.passages)})
+    return JSONResponse({"hits": hits_json(found.passages, wanted.as_of)})
 
 
 # ------------------------------------------------------------------ what is held
@@ -130,10 +130,15 @@ async def coverage(city: str, desk: AtDesk) -> CoverageOut:
 
 @routes.get("/api/sections/{number}", tags=["code"])
 async def section(
-    number: SectionNumber, desk: AtDesk, start: Start = None, end: End = None
+    number: SectionNumber,
+    desk: AtDesk,
+    start: Start = None,
+    end: End = None,
+    as_of: Annotated[Day, Query()] = None,
 ) -> SectionOut:
     """Return a whole section; with `start` and `end`, that quote is marked in its blocks."""
-    return section_out(*await section_with_quote(desk.house.store, number, start, end))
+    found, quote = await section_with_quote(desk.house.store, number, start, end)
+    return section_out(found, quote, as_of or date.today())
 
 
 async def section_with_quote(

@@ -48,9 +48,14 @@ async def _answered(
 
 @routes.get("/sections/{number}")
 async def section(
-    request: Request, number: SectionNumber, desk: AtDesk, start: Start = None, end: End = None
+    request: Request,
+    number: SectionNumber,
+    desk: AtDesk,
+    start: Start = None,
+    end: End = None,
+    as_of: Annotated[Day, Query()] = None,
 ) -> Response:
     """Show a whole section with the quote marked."""
     found, quote = await section_with_quote(desk.house.store, number, start, end)
     held = await desk.house.store.coverage(found.city)
-    return templates.section_page(request, found, quote, held.city)
+    return templates.section_page(request, found, quote, held.city, as_of or date.today())

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from appliance.answers.routing import LONGEST_QUESTION
+from appliance.answers.validity import dates_of, warning_of
 from appliance.ask import Asked
 from appliance.domain import LEGS, Leg, Span, Standing, State, StoredSection
 from appliance.ports import Coverage
@@ -150,6 +151,14 @@ class CitiesOut(_Out):
     cities: tuple[CoverageOut, ...]
 
 
+class WarningOut(_Out):
+    """A law that amends or repeals a section since; the section's text does not show it."""
+
+    kind: Literal["amended_by"]
+    law: str = Field(examples=["Local Law 64 of 2020"])
+    effective: date | None = Field(description="Null where the law does not state the day.")
+
+
 class HitOut(_Out):
     """A passage that a search found; `start` and `end` are code points in the section's text."""
 
@@ -167,6 +176,10 @@ class HitOut(_Out):
     legs: tuple[Leg, ...]
     version: str
     effective_from: date | None
+    doc_type: str
+    dates: str = Field(description="When it applies, in words; what is not known is said.")
+    superseded_by: str | None
+    warnings: tuple[WarningOut, ...]
 
 
 class HitsOut(_Out):
@@ -192,6 +205,10 @@ class CitationOut(_Out):
     effective_until: date | None
     url: str | None
     legs: tuple[Leg, ...]
+    doc_type: str
+    dates: str = Field(description="When it applies, in words; what is not known is said.")
+    superseded_by: str | None
+    warnings: tuple[WarningOut, ...]
 
 
 class NearestOut(_Out):
@@ -232,6 +249,9 @@ class AnswerOut(_Out):
     citations: tuple[CitationOut, ...]
     phantoms: tuple[str, ...]
     unsupported_numbers: tuple[str, ...]
+    warnings: tuple[WarningOut, ...] = Field(
+        description="Laws known on the day that change a cited section and are not in its text."
+    )
     reason: str | None
     note: str | None = None
     draft: DraftOut | None = None
@@ -255,6 +275,11 @@ class SectionOut(_Out):
     effective_until: date | None
     text: str
     url: str | None
+    doc_type: str
+    dates: str = Field(description="When it applies, in words; what is not known is said.")
+    superseded_by: str | None
+    warnings: tuple[WarningOut, ...]
+    notices: tuple[str, ...] = Field(description="The warnings as sentences.")
     blocks: tuple[Block, ...]
 
 
@@ -306,7 +331,7 @@ def _subject(heading: str) -> str:
     return text if text[:2].isupper() else text[:1].lower() + text[1:]
 
 
-def section_out(section: StoredSection, quote: Span | None) -> SectionOut:
+def section_out(section: StoredSection, quote: Span | None, day: date) -> SectionOut:
     """Return a section as the API gives it."""
     return SectionOut(
         id=section.id,
@@ -322,6 +347,14 @@ def section_out(section: StoredSection, quote: Span | None) -> SectionOut:
         effective_until=section.effective_until,
         text=section.text,
         url=section.url,
+        doc_type=section.doc_type,
+        dates=dates_of(section),
+        superseded_by=section.superseded_by,
+        warnings=tuple(
+            WarningOut(kind="amended_by", law=a.law, effective=a.effective)
+            for a in section.pending(day)
+        ),
+        notices=tuple(warning_of(a, day) for a in section.pending(day)),
         blocks=blocks(section.text, quote),
     )
 

@@ -16,6 +16,7 @@ from anyio import CancelScope
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from appliance.answers.validity import warning_of
 from appliance.ask import (
     CitationProven,
     Event,
@@ -44,14 +45,20 @@ def frame_of(event: Event) -> bytes:
     """Return an event of the flow as it goes to the page."""
     match event:
         case PassagesFound():
-            found = {"hits": hits_json(event.passages)}
+            found = {"hits": hits_json(event.passages, event.as_of)}
             coverage = coverage_out(event.coverage).model_dump(mode="json")
             return frame("passages", {"coverage": coverage} | found)
         case TokenWritten():
             return frame("token", {"text": event.text, "demo": event.demo})
         case CitationProven():
-            shown = {"blocks": blocks_json(blocks(event.citation.quote))}
-            return frame("citation", citation_json(event.number, event.citation) | shown)
+            laws = event.citation.section.pending(event.as_of)
+            shown = {
+                "blocks": blocks_json(blocks(event.citation.quote)),
+                "notices": [warning_of(law, event.as_of) for law in laws],
+                "as_of": event.as_of.isoformat(),
+            }
+            cited = citation_json(event.number, event.citation, event.as_of)
+            return frame("citation", cited | shown)
         case Finished():
             return frame("answer", outcome_json(event))
 

@@ -14,8 +14,9 @@ from fastapi.responses import Response
 from fastapi.templating import Jinja2Templates
 
 from appliance.answers.routing import LONGEST_QUESTION
+from appliance.answers.validity import dates_of, warning_of
 from appliance.ask import Finished
-from appliance.domain import Abstention, City, Leg, Span, Standing, StoredSection
+from appliance.domain import Abstention, City, Leg, Span, StoredSection
 from appliance.ports import Coverage
 from appliance.web.layout import blocks
 from appliance.web.schemas import Problem, coverage_out
@@ -26,17 +27,6 @@ HERE = Path(__file__).parent
 def title_of(section: StoredSection) -> str:
     """Return a section's heading without the citation that some codes begin it with."""
     return section.heading.removeprefix(section.citation).strip(" .—–-") or section.heading
-
-
-def dates_of(section: StoredSection) -> str:
-    """Return one phrase on when a section is law."""
-    since, until = section.effective_from, section.effective_until
-    if section.standing is not Standing.IN_FORCE:
-        return section.standing.value.replace("_", " ")
-    if since is None and until is None:
-        return "date of law not stated by the source"
-    parts = (since and f"in force since {since}", until and f"until {until}")
-    return ", ".join(part for part in parts if part)
 
 
 def is_web_address(url: str | None) -> bool:
@@ -52,6 +42,7 @@ _templates.env.trim_blocks = _templates.env.lstrip_blocks = True
 _templates.env.filters |= {
     "title_of": title_of,
     "dates_of": dates_of,
+    "warning_of": warning_of,
     "coverage": coverage_out,
     "blocks": blocks,
     "way": _WAYS.__getitem__,
@@ -89,10 +80,11 @@ def question_page(
 
 
 def section_page(
-    request: Request, section: StoredSection, quote: Span | None, city: City
+    request: Request, section: StoredSection, quote: Span | None, city: City, day: date
 ) -> Response:
-    """Return a section's own page."""
-    context = {"section": section, "blocks": blocks(section.text, quote), "city": city}
+    """Return a section's own page, with the laws that change it as known on the day."""
+    laid = blocks(section.text, quote)
+    context = {"section": section, "blocks": laid, "city": city, "day": day}
     return _templates.TemplateResponse(request, "section.html", context)
 
 

@@ -78,7 +78,9 @@ async def test_a_stream_is_passages_then_proven_citations_then_the_answer(client
     assert set(names[1:-1]) == {"citation"}
     answer = events[-1][1]
     shown = [
-        {k: v for k, v in data.items() if k != "blocks"} for n, data in events if n == "citation"
+        {k: v for k, v in data.items() if k not in ("blocks", "notices", "as_of")}
+            for n, data in events
+            if n == "citation"
     ]
     assert shown == answer["citations"]
 

@@ -61,25 +61,21 @@ function titleOf(heading, citation) {
   return rest.replace(/^[ .—–-]+|[ .—–-]+$/g, "") || heading;
 }
 
-function datesOf(section) {
-  if ((section.standing ?? "in_force") !== "in_force") return section.standing.replace("_", " ");
-  const parts = [];
-  if (section.effective_from) parts.push(`in force since ${section.effective_from}`);
-  if (section.effective_until) parts.push(`until ${section.effective_until}`);
-  return parts.join(", ") || "date of law not stated by the source";
-}
+const notice = (words) => el("p", { class: "warned" }, bdi(words));
 
 function citationCard(citation) {
-  const where = `/sections/${citation.section_id}?start=${citation.start}&end=${citation.end}#quote`;
+  const where = `/sections/${citation.section_id}?start=${citation.start}&end=${citation.end}` +
+    `&as_of=${citation.as_of}#quote`;
   const title = titleOf(citation.heading, citation.section);
   return el("article", { class: "card", "data-number": citation.number },
     el("header", {},
       el("span", { class: "number" }, String(citation.number)),
       el("div", {}, citeLine(citation.section, title), el("h3", {}, bdi(title)))),
     el("blockquote", { class: "law" }, ...citation.blocks.map(lawBlock)),
+    ...citation.notices.map(notice),
     el("footer", {},
       el("span", { class: "proven" }, "exact text"),
-      el("span", {}, datesOf(citation)),
+      el("span", {}, citation.dates),
       el("a", { href: where, "data-proof": "", "aria-label": `Read ${citation.section} whole` },
         "Read in the section")));
 }
@@ -335,9 +331,10 @@ function fillProof(section, page) {
   $("proof-title").replaceChildren(bdi(title));
   $("proof-path").replaceChildren(bdi(section.path.join(" › ")));
   $("proof-facts").replaceChildren(
-    el("span", { class: `standing ${section.standing}` }, datesOf(section)),
+    el("span", { class: `standing ${section.standing}` }, section.dates),
     " · version ", el("code", { title: section.version }, section.version.slice(0, 12)));
-  $("proof-law").replaceChildren(...section.blocks.map(lawBlock));
+  $("proof-law").replaceChildren(
+    ...section.notices.map(notice), ...section.blocks.map(lawBlock));
   $("proof-page").href = page;
   const source = $("proof-source");
   source.hidden = !/^https?:\/\//.test(section.url ?? "");
