@@ -155,5 +155,6 @@ def _in_place(row: _Row, places: list[float]) -> bool:
 
     So the head of a chapter of two pages goes too; a sentence or a heading there stays.
     """
-    plain = not _LEGAL.match(row.key) and not _ENUMERATOR.match(row.key)
+    law = _LEGAL.match(row.key) and len(row.pieces) == 1
+    plain = not law and not _ENUMERATOR.match(row.key)
     return plain and row.key[-1:] not in ".;:," and any(abs(row.at - p) <= 2 for p in places)

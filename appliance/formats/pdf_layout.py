@@ -26,9 +26,13 @@ GUTTER_LASTS = 0.5
 TABLE_ROWS = 3
 PROSE_ROWS = 5
 # A column of prose is filled with letters to about two thirds, one of lists to a half; cells of a
-# table to a third or less.  Lines of gazettes in three columns hold 30 letters and more.
+# table to a third or less.  Lines of gazettes in three columns hold 30 letters and more, cells with
+# sentences in them 20 to 25.
 PROSE_INK = 0.4
-PROSE_LETTERS = 20
+PROSE_LETTERS = 28
+MOST_UNEQUAL = 1.8  # columns of prose side by side are as wide as one another, cells are not
+# A gap of a list's number or an index, not of a gutter: what is further away is another column.
+COLUMN_GAP = 2.5
 # Columns within columns within columns: more is a drawing, or an attack.
 MOST_DEPTH = 6
 
@@ -191,11 +195,39 @@ def _leaves_white(gutter: _Gutter, rows: list[_Row], new: int, old: int) -> bool
 
 
 def _parts_prose(gutter: _Gutter, rows: list[_Row]) -> bool:
+    """Tell whether the columns at both sides of a gutter read like prose and are about as wide."""
     if gutter.both < PROSE_ROWS:
         return False
-    middle = (gutter.x0 + gutter.x1) / 2
-    words = [w for r in rows[gutter.first : gutter.last + 1] for w in r.words]
-    return all(_is_prose(side) for side in _by_side(words, middle))
+    held = rows[gutter.first : gutter.last + 1]
+    left = [_nearest(r, gutter, left=True) for r in held]
+    right = [_nearest(r, gutter, left=False) for r in held]
+    widths = [_is_prose([words for words in side if words]) for side in (left, right)]
+    return min(widths) > 0 and max(widths) <= MOST_UNEQUAL * min(widths)
+
+
+def _nearest(row: _Row, gutter: _Gutter, *, left: bool) -> list[Word]:
+    """Return the words of a row at one side of a gutter, up to the next wide gap."""
+    x = (gutter.x0 + gutter.x1) / 2
+    side = [w for w in row.words if ((w.box.x0 + w.box.x1) / 2 < x) is left]
+    side.sort(key=lambda w: w.box.x0, reverse=left)
+    held: list[Word] = []
+    for word in side:
+        gap = 0.0 if not held else max(word.box.x0 - held[-1].box.x1, held[-1].box.x0 - word.box.x1)
+        if gap > COLUMN_GAP * row.em:
+            break
+        held.append(word)
+    return held
+
+
+def _is_prose(lines: list[list[Word]]) -> float:
+    """Return the width of a column of prose; 0 if these lines are none."""
+    words = [w for line in lines for w in line]
+    if len(lines) < PROSE_ROWS:
+        return 0.0
+    box = box_of(w.box for w in words)
+    ink = sum(w.box.width for w in words) / (len(lines) * box.width or 1.0)
+    letters = sum(len(w.text) + 1 for w in words) / len(lines)
+    return box.width if ink >= PROSE_INK and letters >= PROSE_LETTERS else 0.0
 
 
 def _by_side(words: Iterable[Word], x: float) -> tuple[list[Word], list[Word]]:
@@ -204,16 +236,6 @@ def _by_side(words: Iterable[Word], x: float) -> tuple[list[Word], list[Word]]:
     for word in words:
         (left if (word.box.x0 + word.box.x1) / 2 < x else right).append(word)
     return left, right
-
-
-def _is_prose(words: list[Word]) -> bool:
-    if not words:
-        return False
-    lines = len(rows_of(words))
-    box = box_of(w.box for w in words)
-    ink = sum(w.box.width for w in words) / (lines * box.width or 1.0)
-    letters = sum(len(w.text) + 1 for w in words) / lines
-    return lines >= PROSE_ROWS and ink >= PROSE_INK and letters >= PROSE_LETTERS
 
 
 # ------------------------------------------------------------------ cutting

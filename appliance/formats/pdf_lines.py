@@ -123,16 +123,25 @@ def box_of(boxes: Iterable[Box]) -> Box:
 
 
 def rows_of(words: Sequence[Word]) -> list[list[Word]]:
-    """Return the words by rows, from the top: those that stand on about the same height."""
+    """Return the words by rows, from the top: those that stand on about the same height.
+
+    A word that is glued to the one before it stands in its row, however high it is raised.
+    """
+    stands: list[tuple[float, Word]] = []
+    for word in words:
+        stands.append((stands[-1][0] if word.glued and stands else word.base, word))
+    stands.sort(key=lambda s: (s[0], s[1].box.x0))
     rows: list[list[Word]] = []
-    anchor: Word | None = None
-    for word in sorted(words, key=lambda w: (w.base, w.box.x0)):
-        if anchor is None or word.base - anchor.base > 0.45 * max(anchor.size, word.size):
+    floor, size = 0.0, 0.0
+    for base, word in stands:
+        if not rows or base - floor > 0.45 * max(size, word.size):
             rows.append([])
-            anchor = word
-        elif word.size > anchor.size:
-            anchor = word  # a raised note's number came first; the row stands on the larger letters
+            floor, size = base, word.size
+        elif word.size > size:
+            floor, size = base, word.size  # the row stands on its larger letters
         rows[-1].append(word)
+    for row in rows:
+        row.sort(key=lambda w: w.box.x0)
     return rows
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 from appliance.domain import Span
-from appliance.formats.pdf_headings import Heading, Kind, Look, heading_of, levels, run_in
+from appliance.formats.pdf_headings import SECTION, Heading, Kind, Look, heading_of, levels, run_in
 from appliance.formats.pdf_layout import Item
 from appliance.formats.pdf_lines import Line, pitch_of, run_on, settled, words_known
 from appliance.formats.pdf_tables import Table
@@ -20,6 +20,8 @@ from appliance.formats.pdf_tables import Table
 # A paragraph ends at a step this much larger than the lines' own.  Word processors set 1.5 and
 # more between paragraphs; a raised note's number moves a line by less than a fifth.
 PARAGRAPH_STEP = 1.35
+# A column of fewer lines does not tell its own step; the document's is taken.
+FULL_COLUMN = 8
 # Indents, in letter heights: less is a letter's own slant or the scanner's.
 INDENT = 0.8
 # Footnotes are set in a size this much smaller than the text, or less.
@@ -71,10 +73,11 @@ def blocks_of(stretches: Sequence[Stretch]) -> list[Block]:
     """Return the document's blocks in reading order, headings marked."""
     lines = [i for s in stretches for i in s.items if isinstance(i, Line)]
     body = _body_size(lines)
+    lead = _lead(stretches)
     blocks: list[Block] = []
     for stretch in stretches:
         items, notes = _without_notes(stretch.items, body)
-        fresh = list(_paragraphs(stretch.page, items, body))
+        fresh = list(_paragraphs(stretch.page, items, body, lead))
         _append(blocks, fresh)
         _place_notes(blocks, list(_notes(stretch.page, notes, body)))
     return _titled(_out_of_contents([b for whole in blocks for b in _split_run_in(whole)]))
@@ -89,9 +92,19 @@ def _body_size(lines: Sequence[Line]) -> float:
     return max(weights, key=lambda s: weights[s]) if weights else 10.0
 
 
-def _paragraphs(page: int, items: Sequence[Item], body: float) -> Iterator[Block]:
+def _lead(stretches: Sequence[Stretch]) -> float:
+    """Return the document's usual step from line to line, in letter heights."""
+    columns = [[i for i in s.items if isinstance(i, Line)] for s in stretches]
+    leads = [pitch_of(c) / c[0].size for c in columns if len(c) >= FULL_COLUMN and pitch_of(c)]
+    return median(leads) if leads else 1.3
+
+
+def _paragraphs(
+    page: int, items: Sequence[Item], body: float, lead: float
+) -> Iterator[Block]:
     lines = [i for i in items if isinstance(i, Line)]
-    pitch = pitch_of(lines)
+    pitch = pitch_of(lines) if len(lines) >= FULL_COLUMN else 0.0
+    pitch = pitch or lead * body
     left = min((li.box.x0 for li in lines), default=0.0)
     right = max((li.box.x1 for li in lines), default=0.0)
     held: list[Line] = []
@@ -114,7 +127,7 @@ def _paragraphs(page: int, items: Sequence[Item], body: float) -> Iterator[Block
 def _starts_new(held: list[Line], line: Line, pitch: float, right: float) -> bool:
     """Tell whether a line begins a paragraph of its own, `held` being the one before it."""
     last, em = held[-1], line.size
-    if line.base - last.base > PARAGRAPH_STEP * (pitch or 1.4 * em):
+    if line.base - last.base > PARAGRAPH_STEP * max(pitch, em) or _opens_history(held, line):
         return True
     if abs(line.size - last.size) > 0.15 * em or _weight(line) * _weight(last) < 0:
         return True
@@ -129,6 +142,12 @@ def _starts_new(held: list[Line], line: Line, pitch: float, right: float) -> boo
         return True
     hanging = len(held) == 1 and (_START.match(held[0].text) or shift < 0)
     return abs(shift) > INDENT * em and not hanging and bool(_CLOSED.search(last.text))
+
+
+def _opens_history(held: list[Line], line: Line) -> bool:
+    """Tell whether a line opens a note on a heading's history: "[Adopted as Art. 5 …]"."""
+    heads = _weight(held[0]) > 0 and not SECTION.match(held[0].text)
+    return line.text.startswith("[") and heads
 
 
 def _weight(line: Line) -> int:
@@ -163,12 +182,19 @@ def _block(page: int, lines: Sequence[Line], left: float, right: float, body: fl
         for li in lines
     )
     look = Look(
-        bold=all(_weight(li) >= 0 and li.bold for li in lines),
+        bold=_bold_share(lines) >= 0.9,
         centred=centred,
         lines=len(lines),
         size=median(li.size for li in lines) / body,
     )
     return Block(page=page, text=text, look=look, bold=_bold_start(lines[0], text))
+
+
+def _bold_share(lines: Sequence[Line]) -> float:
+    """Return the part of the letters that are bold; raised numbers do not count."""
+    words = [w for li in lines for w in li.words if not w.glued or w.bold]
+    letters = sum(len(w.text) for w in words)
+    return sum(len(w.text) for w in words if w.bold) / letters if letters else 0.0
 
 
 def _bold_start(line: Line, text: str) -> str:
@@ -366,7 +392,11 @@ def write(blocks: Sequence[Block], pages: int) -> Written:
     """Return the blocks as Markdown, with the span of each page's text."""
     known = words_known(_all_text(b) for b in blocks)
     headings = [b for b in blocks if b.heading]
-    depth = dict(zip(map(id, headings), levels([h.heading for h in headings if h.heading]), strict=True))
+    ranks = levels([h.heading for h in headings if h.heading])
+    depth = dict(zip(map(id, headings), ranks, strict=True))
+    title = _title_block(blocks)
+    if title is not None and title is headings[0]:
+        depth[id(title)] = 1
     parts: list[str] = []
     begins: dict[int, int] = {}
     ends: dict[int, int] = {}
@@ -381,7 +411,11 @@ def write(blocks: Sequence[Block], pages: int) -> Written:
         parts.append(text)
         at += len(text) + 2
     spans = tuple(_page_spans(begins, ends, pages))
-    return Written(body="\n\n".join(parts) + ("\n" if parts else ""), pages=spans, title=_title(blocks, known))
+    return Written(
+        body="\n\n".join(parts) + ("\n" if parts else ""),
+        pages=spans,
+        title=settled(title.text, known) if title else "",
+    )
 
 
 def _page_spans(begins: dict[int, int], ends: dict[int, int], pages: int) -> Iterator[Span]:
@@ -425,10 +459,12 @@ def _pipe(row: Iterable[str], known: frozenset[str]) -> str:
     return "| " + " | ".join(settled(c, known).replace("|", "\\|") for c in row) + " |"
 
 
-def _title(blocks: Sequence[Block], known: frozenset[str]) -> str:
-    """Return the largest heading of the first page that has one; the first of several as large."""
+def _title_block(blocks: Sequence[Block]) -> Block | None:
+    """Return the largest heading without a number on the first page that has headings.
+
+    The first of several as large; a numbered one only if there is no other.
+    """
     headings = [b for b in blocks if b.heading]
-    if not headings:
-        return ""
     first = [b for b in headings if b.page == headings[0].page]
-    return settled(max(first, key=lambda b: round(b.look.size, 1)).text, known)
+    plain = [b for b in first if b.heading and b.heading.kind in {Kind.BANNER, Kind.CAPTION}]
+    return max(plain or first, key=lambda b: round(b.look.size, 1), default=None)

@@ -408,11 +408,11 @@ def _wraps(block: list[_Cells]) -> bool:
 
 
 def _without_caption(block: list[_Cells]) -> list[list[_Cells]]:
-    """Part a caption (one cell, of another weight) from the row under it."""
-    alone = len(block) > 1 and len(block[0].of) == 1 and len(block[1].of) > 1
-    if alone and block[0].line.bold != block[1].line.bold:
-        return [block[:1], block[1:]]
-    return [block]
+    """Part the bold lines at a block's head, a caption or a header, from the row under them."""
+    bold = 0
+    while bold < len(block) and block[bold].line.bold:
+        bold += 1
+    return [block[:bold], block[bold:]] if 0 < bold < len(block) else [block]
 
 
 def _line_by_line(block: list[_Cells], pitch: float) -> list[list[_Cells]]:
