@@ -13,6 +13,7 @@ and, where the kernel grants it, an empty network namespace.
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import resource
@@ -230,7 +231,7 @@ def refusal(folder: Path) -> Callable[[str, tuple[object, ...]], None]:
 
 
 def _refuse(what: str) -> NoReturn:
-    raise PermissionError(f"a parser may not do this: {what}")
+    raise PermissionError(errno.EPERM, f"a parser may not do this: {what}")
 
 
 def _inside(path: object, folder: Path) -> bool:
