@@ -24,6 +24,7 @@ from appliance.corpus.frontmatter import (
     text_list,
 )
 from appliance.corpus.gate import objections
+from appliance.corpus.kinds import KINDS as PAGE_KINDS
 from appliance.corpus.references import parse_citation
 from appliance.corpus.sections import number_in_heading, parse_markdown
 from appliance.corpus.standing import standing_of
@@ -43,7 +44,7 @@ from appliance.domain import (
     parse_city_id,
 )
 
-KINDS = ("code", "ordinance", "fee_schedule", "guide", "page")
+KINDS = ("code", "ordinance", *PAGE_KINDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
