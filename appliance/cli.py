@@ -30,6 +30,7 @@ from appliance.ask import (
     searchable,
 )
 from appliance.commands.audit import audit_command
+from appliance.commands.gate import gate_command
 from appliance.commands.options import (
     AsOf,
     City,
@@ -42,6 +43,7 @@ from appliance.commands.options import (
     run_in_house,
 )
 from appliance.commands.parse import parse_command
+from appliance.commands.refs import refs_command
 from appliance.domain import LEGS, Leg, Query
 from appliance.errors import BadRequest, EmptyIndex, PermitBoxError
 from appliance.forms import hits_json, outcome_json, record_of
@@ -288,7 +290,9 @@ def verify_command(as_json: Json = False, as_of: AsOf = None) -> None:
 
 
 app.command("audit")(audit_command)
+app.command("gate")(gate_command)
 app.command("parse")(parse_command)
+app.command("refs")(refs_command)
 
 
 # ------------------------------------------------------------------ serve, up, version
