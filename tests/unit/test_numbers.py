@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.answers.numbers import in_words, quantities, unsupported_numbers
+from appliance.answers.numbers import unsupported_numbers
+from appliance.corpus.quantities import in_words, quantities
 
 
 @pytest.mark.parametrize(
