@@ -22,11 +22,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
 
 from appliance.corpus.gate import LONGEST
 from appliance.formats.parsed import Parsed, Unparsable
@@ -52,11 +51,11 @@ class Order:
     memory: int  # bytes of address space
     seconds: int  # of computing
     folder: str  # the only place where the process may write
+    helper: str | None = None  # the one program that may be started: the OCR engine
 
     def line(self) -> bytes:
         """Return the order as the first line of standard input."""
-        fields = {n: getattr(self, n) for n in self.__slots__}
-        return json.dumps(fields).encode() + b"\n"
+        return json.dumps(asdict(self)).encode() + b"\n"
 
     @classmethod
     def read(cls, line: bytes) -> Order:
@@ -159,7 +158,7 @@ def confine(order: Order) -> list[str]:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_WRITTEN, _LARGEST_WRITTEN))
     resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, _OPEN_FILES))
-    sys.addaudithook(refusal(Path(order.folder).resolve()))
+    sys.addaudithook(refusal(Path(order.folder).resolve(), order.helper))
     return unconfined
 
 
@@ -196,8 +195,10 @@ def watch_memory(most: int, *, every: float = 0.05) -> None:
 # What no parser does.  PermissionError, as libraries that look for a helper program expect it.
 _NEVER = names("""socket.connect socket.bind socket.sendto socket.sendmsg socket.getaddrinfo
     socket.gethostbyname socket.gethostbyaddr socket.getnameinfo
-    subprocess.Popen os.system os.exec os.posix_spawn os.spawn os.fork os.forkpty pty.spawn
-    os.kill os.killpg os.chroot os.setxattr os.chflags os.mkfifo os.mknod""")
+    os.system os.exec os.spawn os.fork os.forkpty pty.spawn
+    os.chroot os.setxattr os.chflags os.mkfifo os.mknod""")
+_STARTS = frozenset({"subprocess.Popen", "os.posix_spawn"})
+_SIGNALS = frozenset({"os.kill", "os.killpg"})  # a helper that takes too long is killed
 # The events whose first arguments are the paths that they change.
 _CHANGES = {
     "os.remove": 1,
@@ -214,24 +215,27 @@ _CHANGES = {
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-def refusal(folder: Path) -> Callable[[str, tuple[object, ...]], None]:
-    """Return the audit hook that refuses network, programs, and writing outside of `folder`."""
+def refusal(folder: Path, helper: str | None) -> Callable[[str, tuple[object, ...]], None]:
+    """Return the audit hook: no network, no program but `helper`, no writing outside of `folder`."""
 
     def check(event: str, args: tuple[object, ...]) -> None:
-        if event in _NEVER:
-            _refuse(event)
-        elif event == "open":
-            path, _, flags = args
-            if isinstance(flags, int) and flags & _WRITES and not _inside(path, folder):
-                _refuse(f"writing {path!r}")
-        elif event in _CHANGES and not all(_inside(p, folder) for p in args[: _CHANGES[event]]):
-            _refuse(event)
+        if _forbidden(event, args, folder, helper):
+            raise PermissionError(errno.EPERM, f"a parser may not do this: {event}")
 
     return check
 
 
-def _refuse(what: str) -> NoReturn:
-    raise PermissionError(errno.EPERM, f"a parser may not do this: {what}")
+def _forbidden(event: str, args: tuple[object, ...], folder: Path, helper: str | None) -> bool:
+    if event == "open":
+        path, _, flags = args
+        return isinstance(flags, int) and flags & _WRITES != 0 and not _inside(path, folder)
+    if event in _CHANGES:
+        return not all(_inside(p, folder) for p in args[: _CHANGES[event]])
+    if event in _SIGNALS:
+        return helper is None
+    if event in _STARTS:
+        return helper is None or args[0] != helper
+    return event in _NEVER
 
 
 def _inside(path: object, folder: Path) -> bool:

@@ -22,10 +22,13 @@ from typing import Any
 
 from appliance.domain import Rejected, Span
 from appliance.formats.child import OUT_OF_MEMORY, Order
+from appliance.formats.ocr import engine
 from appliance.formats.parsed import Parsed
 
 # Isolated: no user site, no PYTHON* variables, no current folder; and no bytecode is written.
 _COMMAND = (sys.executable, "-I", "-B", "-X", "utf8", "-m", "appliance.formats.child")
+# Where programs, the OCR engine's data and docling's models are.
+_PASSED_ON = ("PATH", "LD_LIBRARY_PATH", "TESSDATA_PREFIX", "DOCLING_ARTIFACTS_PATH")
 _TAIL = 2000  # bytes of the child's standard error that are kept
 # A reply holds at most the longest body that passes the gate, each character as "\ud83c\udf09".
 _LONGEST_REPLY = 400_000_000
@@ -40,6 +43,7 @@ class Limits:
     """
 
     seconds: int = 120
+    ocr_seconds: int = 600  # on top of that, for a PDF where there is an OCR engine
     memory: int = 2 * 2**30  # bytes of address space
     largest: int = 200_000_000  # bytes of the file
 
@@ -52,6 +56,8 @@ async def parse_apart(
     if len(raw) > limits.largest:
         why = f"is larger than {limits.largest // 1_000_000:,} MB; split it"
         return Rejected(where=name, reasons=(f"the file {why}",))
+    helper = engine() if b"%PDF-" in raw[:1024] else None
+    patience = limits.seconds + (limits.ocr_seconds if helper else 0)
     with tempfile.TemporaryDirectory(prefix="permitbox-", ignore_cleanup_errors=True) as folder:
         order = Order(
             name=Path(name).name,
@@ -59,12 +65,13 @@ async def parse_apart(
             memory=limits.memory,
             seconds=limits.seconds,
             folder=folder,
+            helper=helper,
         )
         try:
-            async with asyncio.timeout(limits.seconds):
+            async with asyncio.timeout(patience):
                 ended = await _run(order, raw)
         except TimeoutError:
-            return Rejected(where=name, reasons=(_too_slow(limits),))
+            return Rejected(where=name, reasons=(f"took more than {patience:,} s to read",))
     return _outcome(ended, name, limits)
 
 
@@ -82,7 +89,7 @@ async def _run(order: Order, raw: bytes) -> _Ended:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         cwd=order.folder,
-        env={"TMPDIR": order.folder, "HOME": order.folder, "LC_ALL": "C.UTF-8"},
+        env=_environment(order.folder),
         start_new_session=True,
     )
     assert process.stdin is not None
@@ -101,6 +108,12 @@ async def _run(order: Order, raw: bytes) -> _Ended:
         await process.wait()
     last = complaint.decode("utf-8", "replace").strip().rsplit("\n", 1)[-1]
     return _Ended(code=code, reply=reply, complaint=last)
+
+
+def _environment(folder: str) -> dict[str, str]:
+    """Return all that a parser may know of the user's environment: where its tools are."""
+    known = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    return {**known, "TMPDIR": folder, "HOME": folder, "LC_ALL": "C.UTF-8"}
 
 
 async def _write(into: asyncio.StreamWriter, *parts: bytes) -> None:

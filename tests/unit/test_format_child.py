@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from appliance.domain import Rejected, Span
-from appliance.formats.child import OUT_OF_MEMORY, Order, parsed_fields, reply
+from appliance.formats.child import OUT_OF_MEMORY, Order, parsed_fields, refusal, reply
 from appliance.formats.parsed import Parsed
-from appliance.formats.quarantine import Limits, _Ended, _end_of, _outcome
+from appliance.formats.quarantine import Limits, _end_of, _Ended, _outcome
 
 MB = 2**20
 
@@ -66,6 +66,17 @@ def test_network_programs_and_writing_elsewhere_are_refused(work: str, tmp_path:
     found = confined(work, tmp_path)
     assert "a parser may not do this" in found.stdout, found.stderr
     assert not Path("/tmp/permitbox-not-here").exists()
+
+
+def test_only_the_helper_may_be_started(tmp_path: Path) -> None:
+    check = refusal(tmp_path, "/usr/bin/engine")
+    check("subprocess.Popen", ("/usr/bin/engine", ["/usr/bin/engine", "stdin"], None, None))
+    check("os.kill", (4711, 9))
+    for program in ("/bin/sh", "engine", b"/usr/bin/engine"):
+        with pytest.raises(PermissionError):
+            check("subprocess.Popen", (program, ["/usr/bin/engine"], None, None))
+    with pytest.raises(PermissionError):
+        check("os.system", ("/usr/bin/engine",))
 
 
 def test_its_own_folder_may_be_written_in_and_not_left_by_a_link(tmp_path: Path) -> None:

@@ -10,9 +10,7 @@ from appliance.corpus.sections import parse_markdown
 from appliance.corpus.tables import find_tables
 from appliance.formats.outline import Cell, heading, markdown, numbered, paragraph, table
 
-LINE = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1).map(
-    lambda s: f"x{s}"
-)
+LINE = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1).map(lambda s: f"x{s}")
 
 
 def test_a_number_stands_before_its_text_or_alone_before_the_next() -> None:
