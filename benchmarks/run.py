@@ -13,6 +13,7 @@ from appliance.domain import CityId
 from appliance.settings import read_settings
 from appliance.wiring import open_house
 from benchmarks.encoder import compare
+from benchmarks.references import measure as measure_references
 from benchmarks.search import Latency, measure
 
 app = typer.Typer(help="How fast?  Figures of this machine, with n.", no_args_is_help=True)
@@ -28,6 +29,17 @@ def encoder_command(
 ) -> None:
     """Chunks a second of the encoder, and its ratio to plain sentence-transformers."""
     print(compare(plain, rounds).report())
+
+
+@app.command("references")
+def references_command(
+    corpus: Annotated[
+        Path, typer.Option("--corpus", help="A folder of corpus files with links in `refs`.")
+    ],
+) -> None:
+    """Precision and recall of references against a publisher's own links; needs no database."""
+    for line in measure_references(corpus):
+        print(line)
 
 
 @app.command("search")
@@ -53,3 +65,23 @@ def search_command(
 
     for latency in asyncio.run(work()):
         print(latency.report())
+
+
+@app.command("trees")
+def trees_command(
+    corpus: Annotated[
+        Path, typer.Option("--corpus", help="The folder of law text that the learners are given.")
+    ],
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the page and the trees that ship.")
+    ] = False,
+) -> None:
+    """ID3, C4.5, XGBoost and LightGBM on the same pages; needs xgboost-cpu and lightgbm."""
+    from benchmarks.trees.run import readme
+    from benchmarks.trees.run import write as write_page
+
+    text = readme(corpus)
+    print(text)
+    if write:
+        for path in write_page(corpus, text):
+            print(f"wrote {path}")

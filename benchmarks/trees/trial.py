@@ -27,6 +27,7 @@ class Case:
     row: Row
     label: str
     ruled: str | None = None  # what the rules say without learning; None: there are no rules
+    way: str = ""  # how it was broken, where it was
 
 
 @dataclass(slots=True, kw_only=True)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.trees.scores import accuracy, bootstrapped, difference, label_f1, macro_f1
+from benchmarks.trees.sections import label_of
 from models.trees import (
     Choice,
     Example,
@@ -333,3 +336,51 @@ def test_a_word_where_training_had_a_number_is_refused() -> None:
     cases = [Example(row={"x": float(n)}, label="a" if n < 5 else "b") for n in range(10)]
     with pytest.raises(TypeError, match="was a number"):
         predicted(c45(cases), {"x": "five"})
+
+
+# ------------------------------------------------------------------ the benchmark's own parts
+
+
+@pytest.mark.parametrize(
+    ("heading", "body", "label"),
+    [
+        ("Definitions.", "", "definition"),
+        ("Sec. 30-940.2. - Definitions.", "", "definition"),
+        ("§ 18.85.020: Definitions.", "", "definition"),
+        ("5.7.3. Definition of Terms", "", "definition"),
+        ("FEES.", "The fee is $40.", "fee_schedule"),
+        ("Sec. 30-1160. - Fee.", "The fee is forty dollars.", "fee_schedule"),
+        ("Schedule of Permit Fees", "$40", "fee_schedule"),
+        ("Sec. 4-2. - Fees.", "Fees are set by resolution.", "regulation"),
+        ("Fences and walls", "", "regulation"),
+        ("Attorney's fees", "$40", None),
+        ("Terms of office", "", None),
+        ("Penalty schedule", "", None),
+        ("Form of deed", "", None),
+    ],
+)
+def test_a_heading_names_its_kind_or_leaves_doubt(
+    heading: str, body: str, label: str | None
+) -> None:
+    assert label_of(heading, body) == label
+
+
+def test_scores_are_those_reckoned_by_hand() -> None:
+    counts = Counter({("a", "a"): 3, ("a", "b"): 1, ("b", "b"): 2, ("b", "a"): 2})
+    assert accuracy(counts) == pytest.approx(5 / 8)
+    assert label_f1(counts, "a") == pytest.approx(6 / 9)
+    assert label_f1(counts, "b") == pytest.approx(4 / 7)
+    assert macro_f1(counts) == pytest.approx((6 / 9 + 4 / 7) / 2)
+    assert label_f1(counts, "c") == 0.0
+
+
+def test_an_interval_holds_its_value_and_a_pair_with_itself_differs_by_nothing() -> None:
+    places = {
+        f"place {n}": Counter({("a", "a"): 5 + n, ("a", "b"): n % 3, ("b", "b"): 4})
+        for n in range(12)
+    }
+    score = bootstrapped(places, accuracy)
+    assert score.low <= score.value <= score.high
+    assert score.low < score.high
+    same = difference(places, places, macro_f1)
+    assert (same.value, same.low, same.high) == (0.0, 0.0, 0.0)
