@@ -30,6 +30,7 @@ from appliance.ask import (
     searchable,
 )
 from appliance.commands.audit import audit_command
+from appliance.commands.diff import diff_command
 from appliance.commands.gate import gate_command
 from appliance.commands.options import (
     AsOf,
@@ -290,6 +291,7 @@ def verify_command(as_json: Json = False, as_of: AsOf = None) -> None:
 
 
 app.command("audit")(audit_command)
+app.command("diff")(diff_command)
 app.command("gate")(gate_command)
 app.command("parse")(parse_command)
 app.command("refs")(refs_command)

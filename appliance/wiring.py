@@ -22,6 +22,7 @@ from appliance.serving.model_server import Served, serving_now
 from appliance.settings import Secret, Settings
 from appliance.store import embedded
 from appliance.store.database import Pool, open_pool, pgvector_warning, until_lost
+from appliance.store.history import PostgresHistory
 from appliance.store.loading import PostgresLoader, prepare_model
 from appliance.store.search import PostgresStore
 from models.manifest import Manifest, UnknownProfile, read_manifest
@@ -39,6 +40,7 @@ class House:
     manifest: Manifest
     store: PostgresStore
     loader: PostgresLoader
+    history: PostgresHistory
     encoder: MiniLmEncoder
     pool: Pool
     _stack: AsyncExitStack
@@ -97,6 +99,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             manifest=manifest,
             store=PostgresStore(pool, vectors=tables.vectors),
             loader=PostgresLoader(pool, tables),
+            history=PostgresHistory(pool),
             encoder=encoder,
             pool=pool,
             _stack=stack,

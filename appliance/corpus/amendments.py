@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
-from appliance.corpus.dates import Moment, moment_of, ordinals
+from appliance.corpus.dates import NUMBER, Moment, moment_of, ordinals
 from appliance.corpus.references import Reference, find_references, parse_citation, same_code
 from appliance.corpus.sections import number_in_heading
 from appliance.domain import Amendment, Change, Span
@@ -377,6 +377,10 @@ _OWN_SECTIONS = re.compile(
     r"\bsections?\s+(?P<list>[^.;]{1,300}?)\s+of\s+this\s+(?:this\s+)?(?:local|ordinance|act|law)",
     re.IGNORECASE,
 )
+# "…, except that section 2 shall take effect immediately": its own, too.
+_PLAIN = re.compile(
+    rf"\bsections?\s+(?P<list>(?:{NUMBER}|through|and|,|\s)+?)\s*(?:shall\s*)?$", re.IGNORECASE
+)
 # "as added by section four of this local law" says where a part of the code comes from.
 _MADE_BY = re.compile(r"(?:added|amended|made|enacted|set\s+forth)\s+(?:by|in)\s+$", re.IGNORECASE)
 _PIECE = re.compile(
@@ -397,7 +401,7 @@ def _effects(text: str, article: _Article, enacted: date | None) -> Iterator[_Ef
     for verb in _TAKES_EFFECT.finditer(words):
         subject = words[begun : verb.start()]
         moment = moment_of(words[verb.end() :], enacted=enacted)
-        if not _SELF.search(subject):
+        if not (_SELF.search(subject) or _PLAIN.search(subject)):
             continue
         begun = verb.end()
         end = article.span.start + verb.end() + moment.length
@@ -432,6 +436,8 @@ def _scopes(subject: str) -> Iterator[tuple[frozenset[int], frozenset[str]]]:
     for match in _OWN_SECTIONS.finditer(subject):
         made = _MADE_BY.search(subject, 0, match.start())
         (made_by if made else articles).update(ordinals(match["list"]))
+    if not made_by and not _PIECE.search(subject) and (plain := _PLAIN.search(subject)):
+        articles |= ordinals(plain["list"])
     if articles:
         yield frozenset(articles), frozenset()
     if made_by and not _PIECE.search(subject):

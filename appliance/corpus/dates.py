@@ -38,9 +38,9 @@ _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ni
 _SMALL = "|".join(
     [*(f"{t}(?:[- ](?:{'|'.join(_UNITS[1:10])}))?" for t in _TENS), *reversed(_UNITS[1:])]
 )
-_NUMBER = rf"(?:(?:(?:{'|'.join(_UNITS[1:10])})\s+hundred(?:\s+(?:and\s+)?(?:{_SMALL}))?)|(?:{_SMALL})|\d+)"
+NUMBER = rf"(?:(?:(?:{'|'.join(_UNITS[1:10])})\s+hundred(?:\s+(?:and\s+)?(?:{_SMALL}))?)|(?:{_SMALL})|\d+)"
 _ORDINALS = re.compile(
-    rf"\b(?P<first>{_NUMBER})\b(?:\s*(?:through|to|-|–)\s*(?P<last>{_NUMBER})\b)?", re.IGNORECASE
+    rf"\b(?P<first>{NUMBER})\b(?:\s*(?:through|to|-|–)\s*(?P<last>{NUMBER})\b)?", re.IGNORECASE
 )
 # More sections than any law has: a range beyond is a misreading.
 _MOST_SECTIONS = 2000
@@ -96,7 +96,7 @@ _BECOMING_LAW = (
     r"(?:enactment|adoption|passage|approval|signing|signature)\b(?!\s+and\s+publication)"
 )
 _TERM = re.compile(
-    rf"\s*,?\s*(?:on\s+the\s+|in\s+)?(?P<count>{_NUMBER})(?:st|nd|rd|th)?\s*(?:\(\d+\)\s*)?(?:calendar\s+)?"
+    rf"\s*,?\s*(?:on\s+the\s+|in\s+)?(?P<count>{NUMBER})(?:st|nd|rd|th)?\s*(?:\(\d+\)\s*)?(?:calendar\s+)?"
     rf"(?P<unit>days?|weeks?|months?|years?)(?:\s+(?:from\s+and\s+)?(?:after|following|from)\s+"
     rf"(?P<event>{_BECOMING_LAW}))?",
     re.IGNORECASE,

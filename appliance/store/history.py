@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from psycopg import AsyncConnection
 
 from appliance.corpus.amendments import concerns, incorporated
-from appliance.domain import Amendment, Span
+from appliance.corpus.versions import Entry
+from appliance.domain import Amendment, CityId, Span
 from appliance.ports import LoadDocument
+from appliance.store.database import Pool, connected
 from appliance.store.sql import statement
 
 # ------------------------------------------------------------------ versions of a document
@@ -229,3 +231,58 @@ async def _holds(connection: AsyncConnection, section: int, law: _Law) -> bool:
     cursor = await connection.execute(statement("section_text"), {"section": section})
     (text,) = await cursor.fetchone() or ("",)
     return incorporated(law.matter, law.number, str(text))
+
+
+# ------------------------------------------------------------------ what the box held before
+
+
+class PostgresHistory:
+    """Earlier states of a city, read from the versions that are kept."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def before_last_run(self, city: CityId) -> datetime | None:
+        """Return the moment before the last ingest that changed the city; None before the first."""
+        ((moment,),) = await self._rows("last_run", city=city)
+        return moment if moment and await self._held_before(city, moment) else None
+
+    async def held(self, city: CityId, day: date) -> datetime | None:
+        """Return the beginning of the day if the box held something of the city before it."""
+        moment = datetime.combine(day, time.min).astimezone()
+        return moment if await self._held_before(city, moment) else None
+
+    async def since(
+        self, city: CityId, moment: datetime | None
+    ) -> tuple[Sequence[Entry], Sequence[Entry]]:
+        """Return what the box held of the changed documents at the moment, and what it holds now."""
+        start = moment or datetime.min.replace(tzinfo=UTC)
+        changed = [i for (i,) in await self._rows("changed_since", city=city, moment=start)]
+        before = await self._rows("sections_held", city=city, documents=changed, moment=start)
+        after = await self._rows("sections_held", city=city, documents=changed, moment=None)
+        return [_entry(r) for r in before], [_entry(r) for r in after]
+
+    async def in_force(self, city: CityId, day: date) -> Sequence[Entry]:
+        """Return what of the city was law on the day."""
+        return [_entry(r) for r in await self._rows("sections_in_force", city=city, day=day)]
+
+    async def _held_before(self, city: CityId, moment: datetime) -> bool:
+        ((held,),) = await self._rows("held_before", city=city, moment=moment)
+        return bool(held)
+
+    async def _rows(self, name: str, **parameters: object) -> list[tuple[Any, ...]]:
+        async with connected(self._pool) as connection:
+            cursor = await connection.execute(statement(name), parameters)
+            return await cursor.fetchall()
+
+
+def _entry(row: Sequence[Any]) -> Entry:
+    external_id, citation, number, heading, standing, text = row
+    return Entry(
+        external_id=external_id,
+        citation=citation,
+        number=number,
+        heading=heading,
+        standing=standing,
+        text=text,
+    )

@@ -74,27 +74,48 @@ where a.id = x.amendment_id and a.city_id = %(city)s;
 insert into amended_section (amendment_id, section_id)
 select * from unnest(%(amendments)s::bigint[], %(sections)s::bigint[]);
 
--- name: last_change
--- The day of the newest version before which there were others; else the day of the first.
-select max(stored_at), min(stored_at), max(retired_at)
-from document d join city c on c.id = d.city_id where c.slug = %(city)s;
+-- name: last_run
+-- The moment before the last ingest that changed the city: the reading before it had ended by then.
+-- (Every ingest opens a job when it has read its files.)
+with change as (
+    select greatest(max(d.stored_at), max(d.retired_at)) as at
+    from document d join city c on c.id = d.city_id where c.slug = %(city)s
+)
+select (select max(j.started_at) from job j where j.kind = 'encode' and j.started_at < change.at)
+from change;
 
--- name: state_of_city
--- What the box held of a city at a moment, or, with a day of law, what of it was in force then.
-select s.external_id, s.citation, s.number, s.heading, s.standing, s.path, d.external_id,
-       d.effective_from, d.dated_by_box,
+-- name: held_before
+-- Whether the box held anything of the city before a day.
+select exists (
+    select from document d join city c on c.id = d.city_id
+    where c.slug = %(city)s and d.stored_at < %(moment)s);
+
+-- name: changed_since
+-- The documents of a city of which a version came or went since a moment.
+select distinct d.external_id
+from document d join city c on c.id = d.city_id
+where c.slug = %(city)s and (d.stored_at >= %(moment)s or d.retired_at >= %(moment)s);
+
+-- name: sections_held
+-- What the box held of documents at a moment; without one, what it holds now.
+select s.external_id, s.citation, s.number, s.heading, s.standing,
+       substr(d.body, s.span_start + 1, s.span_end - s.span_start)
+from section s
+join document d on d.id = s.document_id
+join city c on c.id = d.city_id
+where c.slug = %(city)s and d.external_id = any(%(documents)s)
+  and case when %(moment)s::timestamptz is null then d.current
+      else d.stored_at < %(moment)s and (d.current or d.retired_at >= %(moment)s) end
+order by d.external_id, s.position;
+
+-- name: sections_in_force
+-- What of a city's documents that have several versions, or one that begins or ended, was law on a day.
+select s.external_id, s.citation, s.number, s.heading, s.standing,
        substr(d.body, s.span_start + 1, s.span_end - s.span_start)
 from section s
 join document d on d.id = s.document_id
 join city c on c.id = d.city_id
 where c.slug = %(city)s
-  and d.stored_at < %(moment)s and (d.retired_at is null or d.retired_at >= %(moment)s)
-  and d.id in (select document_id from section where city_id = c.id)
-  and (%(changed)s::text[] is null or d.external_id = any(%(changed)s))
+  and (d.effective_from is null or d.effective_from <= %(day)s)
+  and (d.effective_until is null or d.effective_until > %(day)s)
 order by d.external_id, s.position;
-
--- name: changed_documents
--- The documents of a city of which a version came or went since a moment.
-select distinct d.external_id
-from document d join city c on c.id = d.city_id
-where c.slug = %(city)s and (d.stored_at >= %(moment)s or d.retired_at >= %(moment)s);
