@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from appliance.formats.parsed import Unparsable
+
 # What runs, what is drawn, and what is asked of the visitor.  `form` is not here: pages of ASP.NET
 # are one form from top to bottom.
 UNREAD = frozenset({
@@ -39,6 +41,12 @@ _HIDING_STYLE = re.compile(
 )
 # Control characters that no text needs; `wording` uses three of them for its own marks.
 _CONTROLS = bytes((*range(9), 11, *range(14, 32), 127))
+# Attributes of one tag are compared with one another: 50,000 of them take the parser 7 seconds.  A tag
+# of more than 500 loses them; only pages that could hold enough to matter are looked through.
+_OVERLOADED_TAG = re.compile(
+    r"(<[A-Za-z]\w{0,20})(?:\s+[^\s<>=]{1,100}(?:=[^\s<>]{0,200})?+){500,}+[^<>]*+>?+"
+)
+_LONG_PAGE = 50_000
 # Rules of a page's own style sheet that hide a class or an id outright.  Rules inside "@media" do
 # not match: a brace stands before the first of them.
 _HIDING_RULE = re.compile(
@@ -110,9 +118,16 @@ class Walk:
 
 
 def read_markup(html: str) -> Markup:
-    """Return the tree of a page or of a part of one; nothing is too broken for it."""
+    """Return the tree of a page or of a part of one; nothing is too broken for it.
+
+    Raises Unparsable for no characters at all.
+    """
+    if len(html) > _LONG_PAGE:
+        html = _OVERLOADED_TAG.sub(r"\1>", html)
     tree = LexborHTMLParser(html.encode("utf-8", "replace").translate(None, _CONTROLS))
-    body = tree.body or LexborHTMLParser("<body></body>").css_first("body")  # a frameset has none
+    body = tree.body or tree.root  # a frameset has no body
+    if body is None:
+        raise Unparsable("The page is empty: fetch it again.")
     hiding = [_HIDDEN, *_hiding_rules(tree)]
     unseen = {node.mem_id for selector in hiding for node in tree.css(selector)}
     struck = set()

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from appliance.formats.markup import Markup, Walk, attribute
-from appliance.formats.tables import is_data_table, pipe_table, read_grid
+from appliance.formats.tables import data_grid, pipe_table
 from appliance.formats.wording import BREAK, LOWERED, RAISED, tidy
 
 _HEADINGS = {f"h{n}": n for n in range(1, 7)}
@@ -90,10 +90,14 @@ class _Writer:
     buffer: list[str] = field(default_factory=list)
     lists: list[_OpenList] = field(default_factory=list)
     label: str = ""  # waits for its words
+    numbered: bool = (
+        False  # whether the label is a list's own number or bullet, not the page's text
+    )
     label_depth: int = 0
     depth: int = 0
     heading: int = 0  # the level, inside a heading
     struck: int = 0
+    layouts: int = 0  # tables around this place that lay out the page
     apart: bool = True  # whether the next text is a paragraph of its own
     images: int = 0
 
@@ -168,7 +172,8 @@ def _enter_inline(writer: _Writer, node: LexborNode, tag: str) -> None:
         writer.buffer.append(" ")
     elif tag in _STRUCK or node.mem_id in writer.markup.struck:
         writer.struck += 1
-        writer.buffer.append("~~")
+        if writer.struck == 1:
+            writer.buffer.append("~~")
 
 
 def _leave(writer: _Writer, node: LexborNode, tag: str) -> None:
@@ -177,18 +182,22 @@ def _leave(writer: _Writer, node: LexborNode, tag: str) -> None:
             _drop_label(writer)
         elif tag in _LISTS and writer.lists:
             writer.lists.pop()
+        elif tag == "table":
+            writer.layouts -= 1
         writer.heading = 0
         writer.depth = len(writer.lists) - 1 if writer.lists else 0
     elif tag == "sup":
         writer.buffer.append(LOWERED)
     elif tag in _STRUCK or node.mem_id in writer.markup.struck:
         writer.struck -= 1
-        writer.buffer.append("~~")
+        if writer.struck == 0:
+            writer.buffer.append("~~")
 
 
 def _enter_table(writer: _Writer, node: LexborNode) -> bool:
-    grid = read_grid(node, writer.markup.unseen)
-    if not is_data_table(grid):
+    grid = data_grid(node, writer.markup.unseen, writer.layouts)
+    if grid is None:
+        writer.layouts += 1
         return False  # its cells are paragraphs
     _drop_label(writer)
     if grid.caption:
@@ -252,6 +261,7 @@ def _label_item(writer: _Writer, node: LexborNode) -> None:
     writer.depth = max(0, len(writer.lists) - 1)
     writer.label_depth = writer.depth
     writer.apart = True
+    writer.numbered = True
     if not writer.lists or not writer.lists[-1].ordered:
         writer.label = "-"
         return
@@ -294,8 +304,8 @@ def _flush(writer: _Writer) -> None:
     if writer.struck > 0:
         raw += "~~"
         writer.buffer.append("~~")
-    text = tidy(raw)
-    if not text or text == "~~~~":
+    text = tidy(raw).replace("~~~~", "")
+    if not text:
         return
     if writer.heading:
         _write_heading(writer, text)
@@ -311,7 +321,7 @@ def _write_heading(writer: _Writer, text: str) -> None:
         _drop_label(writer)
         writer.blocks.append(Block("text", 0, heading))
         return
-    if writer.label and writer.label != "-":
+    if writer.label and not writer.numbered:
         heading = f"{writer.label} {heading}"
     writer.label = ""
     writer.blocks.append(Block("heading", writer.heading, heading))
@@ -319,12 +329,7 @@ def _write_heading(writer: _Writer, text: str) -> None:
 
 def _write_text(writer: _Writer, text: str) -> None:
     if _LABEL_ONLY.fullmatch(text):
-        if text in _BULLETS:
-            text = "-"
-        if not writer.label or writer.label == "-" or writer.lists:
-            writer.label, writer.label_depth = text, writer.depth
-        else:
-            writer.label += f" {text}"
+        _keep_label(writer, "-" if text in _BULLETS else text)
         return
     depth = writer.depth
     if writer.label:
@@ -337,9 +342,19 @@ def _write_text(writer: _Writer, text: str) -> None:
     writer.blocks.append(Block("text" if writer.apart else "line", depth, text))
 
 
+def _keep_label(writer: _Writer, label: str) -> None:
+    """Let a label of the page wait for its words: "(a)", then "(1)", then the text of (a)(1)."""
+    if writer.label and not writer.numbered:
+        writer.label += f" {label}"
+        return
+    if not writer.label:
+        writer.label_depth = writer.depth
+    writer.label, writer.numbered = label, False
+
+
 def _drop_label(writer: _Writer) -> None:
-    """Write a label that found no words; a bullet without words is nothing."""
-    if writer.label and writer.label != "-" and not writer.lists:
+    """Give up waiting: a label of the page is text of its own, a list's number is nothing."""
+    if writer.label and not writer.numbered:
         writer.blocks.append(Block("text", writer.label_depth, writer.label))
     writer.label = ""
 

@@ -32,6 +32,9 @@ _WIDE = 100
 _MOST_SLOTS = 200_000
 # Text of a cell from which on a table of one row is a page laid out in columns.
 _COLUMN_OF_A_PAGE = 400
+# Pages of 2005 lay tables in tables, three to five deep.  Each level is read once more to tell what it
+# is; from this depth on none is looked at.
+_DEEPEST_LAYOUT = 8
 _PARTS = frozenset({"thead", "tbody", "tfoot"})
 _BREAKING = frozenset({
     "p", "div", "li", "ul", "ol", "tr", "td", "th", "table", "dt", "dd", "dl", "br", "hr", "section",
@@ -104,6 +107,17 @@ def read_grid(table: LexborNode, unseen: frozenset[int] = frozenset()) -> Grid:
         presentational=attribute(table, "role") in {"presentation", "none"},
         images=reading.images,
     )
+
+
+def data_grid(table: LexborNode, unseen: frozenset[int], around: int) -> Grid | None:
+    """Return the grid of a table that holds values, None for one that lays out the page.
+
+    `around` is how many tables that lay out the page this one stands in.
+    """
+    if around >= _DEEPEST_LAYOUT:
+        return None
+    grid = read_grid(table, unseen)
+    return grid if is_data_table(grid) else None
 
 
 def is_data_table(grid: Grid) -> bool:
@@ -306,13 +320,17 @@ def _without_empty(
 
 
 def _guessed_header(rows: tuple[tuple[str, ...], ...], groups: list[list[list[Cell]]]) -> int:
-    """Return 1 if the first row, of plain cells, heads the others, else 0.
+    """Return how many rows of plain cells at the top head the others; 0 if none seems to.
 
-    It does if all its words are bold, or if it is full, holds no digit, and half of the cells below do.
+    They do if the first row spans both ways ("Zone" down, "Heights" across), if all its words are bold,
+    or if it is full, holds no digit, and half of the cells below do.
     """
     if len(rows) < 2:
         return 0
     first = next((row for g in groups for row in g if any(cell.text for cell in row)), [])
+    deep = max((cell.rows for cell in first), default=1)
+    if 1 < deep < len(rows) and any(cell.columns > 1 for cell in first):
+        return deep
     bold = [cell.header for cell in first if cell.text]
     if bold and all(bold):
         return 1

@@ -16,13 +16,13 @@ from selectolax.lexbor import LexborNode
 from appliance.formats.lawpage import main_part, navigation
 from appliance.formats.markup import Markup, Walk, read_markup
 from appliance.formats.prose import Prose, write_markdown
-from appliance.formats.tables import is_data_table, read_grid
+from appliance.formats.tables import data_grid
 
-# trafilatura's trees are libxml2's, which stops at a depth of 256 or 2,048 and takes the square of
-# the depth in places; city pages are 15 to 40 deep.
+# trafilatura's trees are libxml2's, which stops at a depth of 256 or 2,048; city pages are 15 to 40
+# deep.  Its help for pages with little text (jusText) takes the square of the number of paragraphs:
+# 60 seconds for 40,000 elements, half a second for 4,000.  A city's page with all its menus has 3,000.
 _DEEPEST = 200
-# The most markup that trafilatura is given: it copies trees, and a page of 5 MB is a list, not prose.
-_LARGEST = 3_000_000
+_MOST_ELEMENTS = 4_000
 # What trafilatura found is taken unless it is shorter than this and than this share of our own cut.
 _LITTLE = 400
 _TOO_LITTLE = 0.2
@@ -66,31 +66,36 @@ def _extracted(html: str) -> str:
 def _for_extraction(markup: Markup) -> tuple[str, dict[str, str]]:
     """Return the page as it is seen, tables as marked paragraphs, and the tables by their marks.
 
-    The HTML is "" for a page that is too deep or too large for trafilatura.
+    The HTML is "" for a page that is too deep or has too many elements for trafilatura.
     """
     parts: list[str] = []
     tables: dict[str, str] = {}
-    depth = 0
+    depth = elements = 0
+    layouts = 0  # tables around this place that lay out the page
     walk = Walk(markup.body, markup.unseen)
     for node, tag, entered in walk:
         if tag == "-text":
             parts.append(escape(node.text_content or "", quote=False))
-        elif not entered:
+            continue
+        if not entered:
             depth -= 1
+            layouts -= tag == "table"
             parts.append("" if tag in _VOID else f"</{tag}>")
-        elif tag == "table" and is_data_table(read_grid(node, markup.unseen)):
+            continue
+        elements += 1
+        if tag == "table" and data_grid(node, markup.unseen, layouts) is not None:
             mark = f"tablemark{len(tables)}x"
             tables[mark] = node.html or ""
             words = " ".join(node.text(separator=" ").split())
             parts.append(f"<p>{mark} {escape(words, quote=False)}</p>")
             walk.pass_over()
-        else:
-            depth += 1
-            parts.append(_opening(node, tag))
-        if depth > _DEEPEST:
+            continue
+        depth += 1
+        layouts += tag == "table"
+        if depth > _DEEPEST or elements > _MOST_ELEMENTS:
             return "", {}
-    html = f"<html><body>{''.join(parts)}</body></html>"
-    return (html, tables) if len(html) < _LARGEST else ("", {})
+        parts.append(_opening(node, tag))
+    return f"<html><body>{''.join(parts)}</body></html>", tables
 
 
 def _opening(node: LexborNode, tag: str) -> str:
