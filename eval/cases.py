@@ -84,6 +84,55 @@ class Case:
     as_of: date | None = None  # None: today
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemporalCase:
+    """A question whose answer an enacted law changed."""
+
+    question_case: Case  # its gold is the amended section
+    section: str  # external id of the section that was amended
+    law: str  # external id of the law that amended it
+    before: date  # a day on which the section said the old thing
+    after: date  # a day on which the law had taken effect
+    effective: date  # the day on which it did
+
+
+def parse_temporal_cases(text: str, name: str, *, city: CityId) -> tuple[TemporalCase, ...]:
+    """Return the cases of a JSON-lines text; `city` is that of cases that name none.
+
+    Raises CaseError.
+    """
+    cases = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                cases.append(_temporal_case(_line(line), city))
+            except _Unfit as error:
+                raise CaseError(name, number, str(error)) from error
+    if not cases:
+        raise CaseError(name, None, "holds no case")
+    return tuple(cases)
+
+
+def _temporal_case(row: _Row, city: CityId) -> TemporalCase:
+    section = row.text("base_record")
+    return TemporalCase(
+        question_case=Case(
+            id=row.text("id"),
+            city=_city(row, "city") if "city" in row else city,
+            kind="temporal",
+            question=row.text("question"),
+            gold=GoldIds(groups=((section,),)),
+            facts=(),
+            answerable=True,
+        ),
+        section=section,
+        law=row.text("law_record"),
+        before=_day(row, "as_of_before"),
+        after=_day(row, "as_of_after"),
+        effective=_day(row, "effective"),
+    )
+
+
 def parse_cases(text: str, name: str) -> tuple[Case, ...]:
     """Return the cases of a JSON-lines text in their order.  Raises CaseError."""
     cases: dict[str, Case] = {}
@@ -163,11 +212,15 @@ def _texts(value: object, key: str) -> tuple[str, ...]:
     return texts
 
 
-def _parse(line: str) -> Case:
+def _line(line: str) -> _Row:
     try:
-        row = _row(json.loads(line), "the line")
+        return _row(json.loads(line), "the line")
     except json.JSONDecodeError as error:
         raise _Unfit(f"not valid JSON: {error.msg}") from error
+
+
+def _parse(line: str) -> Case:
+    row = _line(line)
     case = _zoning_case(row) if "project_description" in row else _own_case(row)
     if case.answerable and not case.gold.groups:
         raise _Unfit("an answerable case needs gold")

@@ -24,6 +24,7 @@ import typer
 from rich.console import Console
 
 from appliance.cli import parse_legs
+from appliance.commands.options import city_of
 from appliance.domain import LEGS
 from appliance.errors import BadRequest, PermitBoxError, UnreadableFile
 from appliance.ingest import Progress, corpus_files
@@ -31,7 +32,7 @@ from appliance.settings import read_settings
 from appliance.terminal import Ticker
 from appliance.wiring import House, open_house
 from eval import floors as pinned
-from eval.cases import CaseError, parse_cases
+from eval.cases import CaseError, parse_cases, parse_temporal_cases
 from eval.measure import Selection, measure_answers, measure_retrieval, select
 from eval.results import (
     AnswerResult,
@@ -50,6 +51,7 @@ from eval.results import (
     summary_json,
 )
 from eval.tables import averages_table, comparison_table, floors_table
+from eval.temporal import TemporalResult, measure_temporal
 
 app = typer.Typer(
     help="Is it right?  Retrieval and answers against questions with known answers.",
@@ -66,7 +68,11 @@ _DEFAULT_LEGS = ",".join(LEGS)
 _DEFAULT_K = 10
 
 # The options of a run that floors may rest on.
-_STANDARD: Mapping[str, tuple[str, ...]] = {"retrieval": (), "answers": ("--no-model",)}
+_STANDARD: Mapping[str, tuple[str, ...]] = {
+    "retrieval": (),
+    "answers": ("--no-model",),
+    "temporal": (),
+}
 
 R = TypeVar("R", bound=Result)
 T = TypeVar("T")
@@ -235,6 +241,45 @@ def answers_command(
         summary = summary_json(results) | ends | facts | _provenance(plan, selection, digests)
         _report(plan, summary, results)
         _check(plan, selection, results, digests)
+
+
+@app.command("temporal")
+def temporal_command(
+    cases: Annotated[Path, typer.Option("--cases", help="A file of cases of amended sections.")],
+    city: Annotated[
+        str, typer.Option("--city", help="The city of cases that name none.")
+    ] = "new-york-ny",
+    k: Annotated[int, typer.Option("--k", min=1, max=100, help="How many passages.")] = _DEFAULT_K,
+    as_json: AsJson = False,
+    out: Out = None,
+) -> None:
+    """Is each day given the law of that day?  The section before, and the warning after."""
+    with _errors_in_one_line():
+        taken = parse_temporal_cases(_read(cases, _no_case_file), cases.name, city=city_of(city))
+        plan = Plan(
+            name="temporal",
+            cases=(cases,),
+            corpus=(),
+            limit=None,
+            options=_given("--city", city, "new-york-ny") + _given("--k", k, _DEFAULT_K),
+            out=out,
+            check_floor=False,
+            floors=FLOORS,
+            as_json=as_json,
+        )
+
+        async def work(house: House) -> tuple[Selection, list[TemporalResult]]:
+            sourced = [Sourced(file=cases.stem, case=c.question_case) for c in taken]
+            held = await house.store.cities()
+            selection = select(sourced, held, answerable_only=False, limit=None)
+            _tell_selection(selection)
+            here = {s.case.id for s in selection.taken}
+            wanted = [c for c in taken if c.question_case.id in here]
+            measured = measure_temporal(house.store, house.encoder, wanted, file=cases.stem, k=k)
+            return selection, await _collect(measured, len(wanted), plan)
+
+        selection, results = _in_house(work)
+        _report(plan, summary_json(results) | {"k": k} | _provenance(plan, selection, {}), results)
 
 
 @app.command("compare")

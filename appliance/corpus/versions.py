@@ -140,7 +140,8 @@ def word_changes(before: str, after: str, limit: int = 600) -> str:
     parts: list[str] = []
     for tag, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
-            parts.append(_shown(old[i:j], first=i == 0, last=j == len(old)))
+            last = (j, m) == (len(old), len(new))
+            parts.append(_shown(old[i:j], first=(i, k) == (0, 0), last=last))
             continue
         went, came = " ".join(old[i:j]), " ".join(new[k:m])
         parts.append((f"[-{went}-]" if went else "") + (f"{{+{came}+}}" if came else ""))
