@@ -58,7 +58,7 @@ class Order:
     in_order: float  # share of the found ones that also follow one another
 
 
-# ------------------------------------------------------------------ scores (pure)
+# ------------------------------------------------------------------ scores
 
 
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "`": "'", "´": "'", "“": '"', "”": '"'})

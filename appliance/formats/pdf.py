@@ -95,14 +95,18 @@ def _pages(document: pdfium.PdfDocument) -> Iterator[Page]:
         try:
             page = document[position]
         except pdfium.PdfiumError as broken:
-            raise Unparsable(f"Page {position + 1} of this PDF is damaged; fetch it again.") from broken
+            raise Unparsable(
+                f"Page {position + 1} of this PDF is damaged; fetch it again."
+            ) from broken
         try:
             yield read_page(page, position + 1)
         finally:
             page.close()
 
 
-_FILE_NAME = re.compile(r"\.(?:docx?|pdf|indd|wpd|rtf|qxd)$|^microsoft word|^untitled", re.IGNORECASE)
+_FILE_NAME = re.compile(
+    r"\.(?:docx?|pdf|indd|wpd|rtf|qxd)$|^microsoft word|^untitled", re.IGNORECASE
+)
 
 
 def _named(title: str) -> str:
@@ -201,7 +205,9 @@ def _image(document: pdfium.PdfDocument, number: int, *, turns: int) -> tuple[oc
     scale = min(ocr.DOTS_PER_INCH / 72, (MOST_DOTS / max(width * height, 1.0)) ** 0.5)
     bitmap = page.render(scale=scale, rotation=90 * turns, grayscale=True)
     held = bytes(bitmap.buffer)
-    rows = (held[y * bitmap.stride : y * bitmap.stride + bitmap.width] for y in range(bitmap.height))
+    rows = (
+        held[y * bitmap.stride : y * bitmap.stride + bitmap.width] for y in range(bitmap.height)
+    )
     image = ocr.Image(width=bitmap.width, height=bitmap.height, grey=b"".join(rows))
     bitmap.close()
     page.close()
@@ -265,9 +271,7 @@ def _ranges(numbers: Sequence[int]) -> str:
 def _written(pages: Sequence[Page]) -> tuple[Written, tuple[str, ...]]:
     """Return the Markdown of read pages, and what there is to say about it."""
     swept = sweep([p.words for p in pages], [p.height for p in pages])
-    bands = [
-        _bands(page, words) for page, words in zip(pages, swept.pages, strict=True)
-    ]
+    bands = [_bands(page, words) for page, words in zip(pages, swept.pages, strict=True)]
     stretches, parallel = _in_streams(bands)
     written = write(blocks_of(stretches), len(pages))
     notes: list[str] = []

@@ -25,7 +25,9 @@ SHIFT = 6.0
 _NUMBERS = re.compile(r"\d+")
 _PAGE_NUMBER = re.compile(r"[-–—\s]*(?:page\s+)?(?:#|[ivxl]+)(?:\s+(?:of|/)\s+#)?[-–—\s]*")
 _ENUMERATOR = re.compile(r"[(\[]?(?:[a-z]{1,2}|[ivxl]+|#(?:\.#)*)[)\].:]+")
-_LEGAL = re.compile(r"(?:chapter|article|section|sec\.|§|part|title|division|appendix|schedule)\b|§")
+_LEGAL = re.compile(
+    r"(?:chapter|article|section|sec\.|§|part|title|division|appendix|schedule)\b|§"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +56,7 @@ def sweep(pages: Sequence[Sequence[Word]], heights: Sequence[float]) -> Swept:
     gone: list[set[int]] = [set() for _ in pages]
     samples: list[str] = []
     for top in (True, False):
-        edges = [
-            list(_edge_rows(i, of, heights[i], top=top)) for i, of in enumerate(rows)
-        ]
+        edges = [list(_edge_rows(i, of, heights[i], top=top)) for i, of in enumerate(rows)]
         for row in _furniture(edges):
             gone[row.page].update(map(id, row.words))
             samples.append(row.text)

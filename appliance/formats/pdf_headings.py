@@ -20,7 +20,10 @@ CONTAINERS = (
 )  # fmt: skip
 ANNEXES = ("schedule", "appendix", "annexure", "annex", "exhibit", "attachment", "addendum")
 
-_NUMBER = r"(?:[A-Z]{0,2}-?\d[\w.\-–]*|[IVXLC]+|[A-Z])(?=$|[\s.:;,)\]—–-])"
+_NUMBER = (
+    r"(?:[A-Z]{0,2}-?\d[\w.\-–]*|[IVXLC]+|(?!OF|TO|IN|OR|AT|ON|BY|AS|IS)[A-Z]{1,2})"
+    r"(?=$|[\s.:;,)\]—–-])"
+)
 _CONTAINER = re.compile(
     rf"(?P<kind>(?i:{'|'.join((*CONTAINERS, *ANNEXES))}))\s+(?:(?i:no\.?)\s*)?(?P<number>{_NUMBER})"
 )
@@ -31,9 +34,20 @@ SECTION = re.compile(
 )
 _BARE = re.compile(r"(?P<number>(?:[A-Z]-)?\d+[A-Z]?(?:[.\-–]\w+)*)\.?\s+(?=[‘“\"'(\[]?[A-Z])")
 # A reference, not a heading, whatever stands before it: "Chapter 40A of the General Laws".
-_REFERENCE = re.compile(r"[\s,]*(?:of|to|and|or|in|through|shall|is|are|was|above|below|hereof)\b|,")
+_REFERENCE = re.compile(
+    r"[\s,]*(?:of|to|and|or|in|through|shall|is|are|was|above|below|hereof)\b|,"
+)
 
-LONGEST = 160  # letters; real headings with their histories in brackets reach 150
+LONGEST = 160  # letters of a heading
+# Bold ones with a number carry their history in brackets: a dozen amendments and more.
+LONGEST_NUMBERED = 600
+SMALL = 0.88  # of the running text's size: footnotes are set in 0.85 and less
+# What a code says about itself, often in bold: "(Amended 7/2000)", "Last revised January 2024".
+_HISTORY = re.compile(
+    r"(?:last |as )?(?:added|amended|adopted|approved|effective|enacted|posted|repealed|revised"
+    r"|updated|voted)\b",
+    re.IGNORECASE,
+)
 
 
 class Kind(Enum):
@@ -67,9 +81,12 @@ class Heading:
 
 def heading_of(text: str, look: Look) -> Heading | None:
     """Return what heading a block is; None for running text."""
-    if len(text) > LONGEST or look.size < 0.88 or not any(c.isalpha() for c in text):
+    numbered = look.bold and SECTION.match(text)
+    if len(text) > (LONGEST_NUMBERED if numbered else LONGEST) or look.size < SMALL:
         return None
-    if text[0] in "[(" or _ends_open(text) or _leads_to_page(text):
+    if text[0] in "[(" or not any(c.isalpha() for c in text) or _ends_open(text):
+        return None
+    if _leads_to_page(text) or _HISTORY.match(text):
         return None
     return _numbered(text, look) or _unnumbered(text, look)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from appliance.formats.pdf_lines import Line, Word, box_of, line_of, rows_of
 from appliance.formats.pdf_tables import Table, aligned_table
@@ -182,9 +183,7 @@ def _reach(gutter: _Gutter, rows: list[_Row]) -> None:
     """
     while gutter.first > 0 and _leaves_white(gutter, rows, gutter.first - 1, gutter.first):
         gutter.first -= 1
-    while gutter.last + 1 < len(rows) and _leaves_white(
-        gutter, rows, gutter.last + 1, gutter.last
-    ):
+    while gutter.last + 1 < len(rows) and _leaves_white(gutter, rows, gutter.last + 1, gutter.last):
         gutter.last += 1
 
 
@@ -251,7 +250,7 @@ def _split_by_rows(
     beyond = rows[gutter.last + 1].y if gutter.last + 1 < len(rows) else float("inf")
     bounds = (-float("inf"), top, beyond, float("inf"))
     parts: list[_Part] = []
-    for low, high in zip(bounds, bounds[1:], strict=False):
+    for low, high in pairwise(bounds):
         held = [w for r in rows if low <= r.y < high for w in r.words]
         parts.append((held, [t for t in tables if low <= t.box.y0 < high]))
     return parts[0], parts[1], parts[2]
@@ -306,7 +305,24 @@ def _cell_regions(
     # The rest of a last cell has no text on both sides; `aligned_table` gives back what is not it.
     following = [*full, end][1:] if full else []
     ends = [min(a + 3, b - 1) for (_, a, _), (b, _, _) in zip(full, following, strict=True)]
-    return [(a, e, _edges(held)) for (a, _, held), e in zip(full, ends, strict=True)]
+    regions = [(a, e, held) for (a, _, held), e in zip(full, ends, strict=True)]
+    before = [-1, *(e for _, e, _ in regions)]
+    return [
+        (_with_head(a, low, rows, held), e, _edges(held))
+        for low, (a, e, held) in zip(before, regions, strict=False)
+    ]
+
+
+def _with_head(first: int, low: int, rows: list[_Row], held: list[_Gutter]) -> int:
+    """Return the first row of a table's head: the rows close above it that keep its columns apart."""
+    while first - 1 > low:
+        above, here = rows[first - 1], rows[first]
+        parted = [g for g in held if not any(a < g.x1 and b > g.x0 for a, b in above.taken)]
+        close = here.y - above.y < 1.6 * here.em
+        if not close or len(parted) < len(held) or len(above.taken) < 2 or not above.words:
+            return first
+        first -= 1
+    return first
 
 
 def _edges(gutters: list[_Gutter]) -> tuple[float, ...]:

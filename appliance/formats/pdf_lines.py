@@ -7,8 +7,9 @@ It does not know PDF: the words of a scan, read by an OCR engine, are the same r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 # A gap this wide (in letter heights) parts two pieces of a row.  Justified lines of the gazettes
@@ -163,7 +164,7 @@ def lines_of(words: Sequence[Word]) -> list[Line]:
 
 def pitch_of(lines: Sequence[Line]) -> float:
     """Return the usual distance from one line to the next; 0 if there are fewer than two."""
-    steps = [b.base - a.base for a, b in _pairs(lines) if 0 < b.base - a.base < 3 * a.size]
+    steps = [b.base - a.base for a, b in pairwise(lines) if 0 < b.base - a.base < 3 * a.size]
     if not steps:
         return 0.0
     steps.sort()
@@ -207,10 +208,6 @@ def _mark(text: str, before: str) -> str:
     return f"[^{digits}]{text[len(digits) :]}" if digits.isdigit() else text
 
 
-def _pairs(lines: Sequence[Line]) -> Iterator[tuple[Line, Line]]:
-    return zip(lines, lines[1:], strict=False)
-
-
 # ------------------------------------------------------------------ from line to line
 
 # Stands where a line ended in a hyphen, until the document's words tell whether it belongs there.
@@ -234,10 +231,11 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _IN_DOUBT = re.compile(rf"([^\W\d_]+(?:-[^\W\d_]+)*){DOUBT}([^\W\d_]+(?:-[^\W\d_]+)*)")
 # First parts that keep their hyphen where the document does not show the word: numbers, and
 # prefixes that English joins with one.
-_KEEPS = frozenset(
-    "one two three four five six seven eight nine ten twenty thirty forty fifty sixty seventy "
-    "eighty ninety single double multi half self non well cross ex all quasi by semi".split()
-)
+_KEEPS = frozenset({
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twenty", "thirty",
+    "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "single", "double", "multi", "half",
+    "self", "non", "well", "cross", "ex", "all", "quasi", "by", "semi",
+})  # fmt: skip
 
 
 def words_known(texts: Iterable[str]) -> frozenset[str]:

@@ -105,9 +105,7 @@ def read_page(page: pdfium.PdfPage, number: int) -> Page:
 _SCAN = 0.5  # an image over half the page: its text, if any, is an OCR layer
 
 
-def _sorted_out(
-    found: list[_Raw], *, turn: int, behind_image: bool
-) -> tuple[list[_Raw], int, int]:
+def _sorted_out(found: list[_Raw], *, turn: int, behind_image: bool) -> tuple[list[_Raw], int, int]:
     """Return (the words to read, how many were invisible, how many lay at another angle).
 
     Invisible text on top of a scan is its OCR layer.  Anywhere else nobody sees it
@@ -175,7 +173,7 @@ def _step(letters: _Letters, box: tuple[float, float, float, float]) -> bool | N
     ahead = box[along] - letters.boxes[-1][along + 2]
     if letters.turn in {2, 3}:
         ahead = letters.boxes[-1][along] - box[along + 2]
-    if drop > 0.6 * size or ahead > 0.5 * size or ahead < -2 * size:
+    if drop > 0.6 * max(size, new) or ahead > 0.5 * size or ahead < -2 * size:
         return False
     return True if new > 0 and not 0.8 < new / size < 1.25 else None
 
@@ -381,9 +379,7 @@ def _breadth(thing: object, matrix: _Matrix) -> float:
     return width.value * math.sqrt(abs(matrix[0] * matrix[3] - matrix[1] * matrix[2]))
 
 
-def _straight(
-    a: tuple[float, float], b: tuple[float, float], broad: float
-) -> list[_Corners]:
+def _straight(a: tuple[float, float], b: tuple[float, float], broad: float) -> list[_Corners]:
     """Return a level or upright stroke as it is seen.
 
     Some typesetters draw an upright line as a level one, a point long and a hundred broad.

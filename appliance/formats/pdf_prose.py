@@ -77,7 +77,7 @@ def blocks_of(stretches: Sequence[Stretch]) -> list[Block]:
     blocks: list[Block] = []
     for stretch in stretches:
         items, notes = _without_notes(stretch.items, body)
-        fresh = list(_paragraphs(stretch.page, items, body, lead))
+        fresh = [b for b in _paragraphs(stretch.page, items, body, lead) if _says_something(b)]
         _append(blocks, fresh)
         _place_notes(blocks, list(_notes(stretch.page, notes, body)))
     return _titled(_out_of_contents([b for whole in blocks for b in _split_run_in(whole)]))
@@ -92,6 +92,11 @@ def _body_size(lines: Sequence[Line]) -> float:
     return max(weights, key=lambda s: weights[s]) if weights else 10.0
 
 
+def _says_something(block: Block) -> bool:
+    """Tell whether a block is more than a line of dashes."""
+    return block.table is not None or any(c.isalnum() for c in block.text)
+
+
 def _lead(stretches: Sequence[Stretch]) -> float:
     """Return the document's usual step from line to line, in letter heights."""
     columns = [[i for i in s.items if isinstance(i, Line)] for s in stretches]
@@ -99,12 +104,11 @@ def _lead(stretches: Sequence[Stretch]) -> float:
     return median(leads) if leads else 1.3
 
 
-def _paragraphs(
-    page: int, items: Sequence[Item], body: float, lead: float
-) -> Iterator[Block]:
+def _paragraphs(page: int, items: Sequence[Item], body: float, lead: float) -> Iterator[Block]:
     lines = [i for i in items if isinstance(i, Line)]
     pitch = pitch_of(lines) if len(lines) >= FULL_COLUMN else 0.0
-    pitch = pitch or lead * body
+    # A page that is all list has its lines apart; it must not teach us that this is one paragraph.
+    pitch = min(pitch or lead * body, 1.25 * lead * body)
     left = min((li.box.x0 for li in lines), default=0.0)
     right = max((li.box.x1 for li in lines), default=0.0)
     held: list[Line] = []
@@ -131,17 +135,30 @@ def _starts_new(held: list[Line], line: Line, pitch: float, right: float) -> boo
         return True
     if abs(line.size - last.size) > 0.15 * em or _weight(line) * _weight(last) < 0:
         return True
-    shift = line.box.x0 - last.box.x0
-    if _START.match(line.text):
-        listed = bool(_START.match(held[0].text)) and abs(line.box.x0 - held[0].box.x0) < INDENT * em
-        if listed or abs(shift) > INDENT * em or _CLOSED.search(last.text):
-            return True
+    if _START.match(line.text) and _starts_entry(held, line, right):
+        return True
     if _is_centred_pair(held, line):
         return False
-    if _breaks_early(held, line, right):
-        return True
-    hanging = len(held) == 1 and (_START.match(held[0].text) or shift < 0)
-    return abs(shift) > INDENT * em and not hanging and bool(_CLOSED.search(last.text))
+    return _breaks_early(held, line, right) or _is_indented(held, line)
+
+
+def _starts_entry(held: list[Line], line: Line, right: float) -> bool:
+    """Tell whether a line that begins with a number begins an entry of a list."""
+    last, reach = held[-1], INDENT * line.size
+    shift = line.box.x0 - last.box.x0
+    first = _START.match(held[0].text)
+    if len(held) == 1 and shift > 0 and first and not _CLOSED.search(last.text):
+        return _breaks_early(held, line, right)  # else "… as defined in MGL c. 40," goes on "§ 21D"
+    listed = bool(first) and abs(line.box.x0 - held[0].box.x0) < reach
+    return listed or abs(shift) > reach or bool(_CLOSED.search(last.text))
+
+
+def _is_indented(held: list[Line], line: Line) -> bool:
+    """Tell whether a closed sentence is followed by a line that stands further in or out."""
+    shift = line.box.x0 - held[-1].box.x0
+    hanging = len(held) == 1 and (shift < 0 or _START.match(held[0].text) is not None)
+    moved = abs(shift) > INDENT * line.size
+    return moved and not hanging and bool(_CLOSED.search(held[-1].text))
 
 
 def _opens_history(held: list[Line], line: Line) -> bool:
@@ -338,6 +355,7 @@ _CONTENTS = re.compile(
     r"|indeling van artikels",
     re.IGNORECASE,
 )
+_TO_PAGE = re.compile(r"(?:\s*[.…_]){3,}.*$")
 # A table of contents is short; past these many blocks we have missed its end.
 _MOST_CONTENTS = 400
 
@@ -348,21 +366,30 @@ def _out_of_contents(blocks: list[Block]) -> list[Block]:
     It ends where its first entry comes a second time, or where running text begins.
     """
     entries: set[str] | None = None
+    above: list[tuple[Block, Heading]] = []  # "CHAPTER 1" over the entry that comes again
     count = 0
     for block in blocks:
         if block.heading and _CONTENTS.fullmatch(block.text.strip(" .:")):
-            entries, count = set(), 0
+            entries, above, count = set(), [], 0
             continue
         if entries is None or block.table:
             continue
-        key = re.sub(r"\W+", " ", block.text.casefold()).strip()
+        key = _entry(block.text)
         count += 1
         if key in entries or len(block.text) > 240 or count > _MOST_CONTENTS:
             entries = None
+            for passed, heading in above:
+                passed.heading = heading
             continue
         entries.add(key)
+        above = [*above, (block, block.heading)] if block.heading else []
         block.heading = None
     return blocks
+
+
+def _entry(text: str) -> str:
+    """Return what a table of contents and the heading itself have in common."""
+    return re.sub(r"\W+", " ", _TO_PAGE.sub("", text).casefold()).strip()
 
 
 def _titled(blocks: list[Block]) -> list[Block]:
@@ -427,9 +454,7 @@ def _page_spans(begins: dict[int, int], ends: dict[int, int], pages: int) -> Ite
         yield Span(start=start, end=last)
 
 
-def _markdown(
-    block: Block, level: int, known: frozenset[str]
-) -> tuple[str, list[tuple[int, int]]]:
+def _markdown(block: Block, level: int, known: frozenset[str]) -> tuple[str, list[tuple[int, int]]]:
     """Return a block's Markdown, and (page, offset) of the pages that begin within it."""
     if block.table is not None:
         return _pipes(block, known)

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from appliance.formats.pdf_lines import (
@@ -95,9 +96,7 @@ def _frames(rules: Sequence[Rule]) -> list[tuple[list[Rule], list[Rule]]]:
 
 
 def _touch(h: Rule, v: Rule) -> bool:
-    return (
-        h.x0 - TOUCH <= v.x0 <= h.x1 + TOUCH and v.y0 - TOUCH <= h.y0 <= v.y1 + TOUCH
-    )
+    return h.x0 - TOUCH <= v.x0 <= h.x1 + TOUCH and v.y0 - TOUCH <= h.y0 <= v.y1 + TOUCH
 
 
 def _mended(rules: list[Rule]) -> list[Rule]:
@@ -211,9 +210,7 @@ def _grid_row(
 ) -> list[tuple[list[Line], ...]]:
     """Return the cells of a drawn row; several rows if its cells list line against line."""
     of = groups[row * across : (row + 1) * across]
-    cells = tuple(
-        lines.get(g, []) if c == 0 or of[c - 1] != g else [] for c, g in enumerate(of)
-    )
+    cells = tuple(lines.get(g, []) if c == 0 or of[c - 1] != g else [] for c, g in enumerate(of))
     return _listed(cells) or [cells]
 
 
@@ -313,6 +310,8 @@ def aligned_table(
     return table, [c.line for c in lines[:first]], [c.line for c in lines[last + 1 :]]
 
 
+# Letters in the usual cell.  Fee lists have 10 to 40; columns of prose hold 50 and more a line.
+WORDY = 48
 # A blank between words is a quarter to a third of the letters' height; where a border runs through
 # a wider one, two cells have come close to each other.
 CELL_GAP = 0.45
@@ -344,11 +343,17 @@ def _core(lines: list[_Cells]) -> tuple[int, int]:
     filled = [i for i, c in enumerate(lines) if len(c.of) >= 2]
     if not filled:
         return 0, -1
-    last = filled[-1]
+    barred = next((i for i in range(filled[0], len(lines)) if _is_sentence(lines[i])), len(lines))
+    last = max(i for i in filled if i < barred)
     pitch = _tight(lines)
     while last + 1 < len(lines) and _continues(lines[last], lines[last + 1], pitch):
         last += 1
     return filled[0], last
+
+
+def _is_sentence(cells: _Cells) -> bool:
+    """Tell whether a line is running text over the width of the table: there the table ends."""
+    return len(cells.of) == 1 and len(cells.line.text) > 1.5 * WORDY
 
 
 def _continues(above: _Cells, below: _Cells, pitch: float) -> bool:
@@ -357,18 +362,16 @@ def _continues(above: _Cells, below: _Cells, pitch: float) -> bool:
     start = above.of.get(column)
     if start is None or below.line.base - above.line.base > 1.35 * pitch:
         return False
-    return start.bold == rest.bold and abs(start.box.x0 - rest.box.x0) < 2 * rest.size and not (
-        rest.text[:1] in "([" or start.text.rstrip()[-1:] in ".;:"
+    return (
+        start.bold == rest.bold
+        and abs(start.box.x0 - rest.box.x0) < 2 * rest.size
+        and not (rest.text[:1] in "([" or start.text.rstrip()[-1:] in ".;:")
     )
 
 
 def _tight(lines: list[_Cells]) -> float:
-    steps = sorted(b.line.base - a.line.base for a, b in zip(lines, lines[1:], strict=False))
+    steps = sorted(b.line.base - a.line.base for a, b in pairwise(lines))
     return steps[len(steps) // 4] if steps else 0.0
-
-
-# Letters in the usual cell.  Fee lists have 10 to 40; columns of prose hold 50 and more a line.
-WORDY = 48
 
 
 def _wordy(lines: list[_Cells]) -> bool:
@@ -388,13 +391,17 @@ def _by_table_row(lines: list[_Cells]) -> list[list[_Cells]]:
     if len(blocks) > 1 and wrapped > listed:
         return [row for block in blocks for row in _without_caption(block)]
     pitch = _tight(lines)
-    return [row for block in blocks for row in _line_by_line(block, pitch)]
+    rows: list[list[_Cells]] = []
+    for block in blocks:
+        *head, rest = _without_caption(block)
+        rows += [*head, *_line_by_line(rest, pitch)]
+    return rows
 
 
 def _blocks(lines: list[_Cells]) -> list[list[_Cells]]:
     pitch = _tight(lines)
     blocks = [[lines[0]]]
-    for above, below in zip(lines, lines[1:], strict=False):
+    for above, below in pairwise(lines):
         if below.line.base - above.line.base > 1.35 * pitch:
             blocks.append([below])
         else:
