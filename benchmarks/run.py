@@ -85,3 +85,19 @@ def trees_command(
     if write:
         for path in write_page(corpus, text):
             print(f"wrote {path}")
+
+
+@app.command("html")
+def html_command(
+    corpus: Annotated[
+        Path, typer.Option("--corpus", help="The folder with the saved pages of the codes.")
+    ] = Path("../shared/corpus"),
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds of each, in turn.")] = 5,
+    every: Annotated[int, typer.Option("--every", min=1, help="Take every n-th page.")] = 5,
+) -> None:
+    """Pages a second of HTML to Markdown against other ways, and the F1 of words and cells."""
+    # Late: the other converters are in the extra `bench`.
+    from benchmarks.html import measure as measure_html
+
+    for line in measure_html(corpus, rounds=rounds, every=every).lines():
+        print(line)

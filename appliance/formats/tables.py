@@ -32,6 +32,8 @@ _WIDE = 100
 _MOST_SLOTS = 200_000
 # Text of a cell from which on a table of one row is a page laid out in columns.
 _COLUMN_OF_A_PAGE = 400
+# A heading in a cell makes it a page's part only with text under it: Word sets fees in heading styles.
+_LONG_CELL = 200
 # Pages of 2005 lay tables in tables, three to five deep.  Each level is read once more to tell what it
 # is; from this depth on none is looked at.
 _DEEPEST_LAYOUT = 8
@@ -57,7 +59,7 @@ class Cell:
     rows: int  # 0: to the end of its part of the table
     header: bool  # a `th`, or all of it bold
     is_th: bool
-    long: bool = False  # holds headings or sections: a page, not a value
+    long: bool = False  # holds a heading, a form or a section and more: a page, not a value
     inner: bool = False  # holds a table
 
 
@@ -123,8 +125,8 @@ def data_grid(table: LexborNode, unseen: frozenset[int], around: int) -> Grid | 
 def is_data_table(grid: Grid) -> bool:
     """Tell whether a table holds values, and is not a way to place paragraphs on a page.
 
-    Not data: one cell or one column; cells that hold a table, a heading or a form, where no cell is a
-    `th`; one row of long texts; two columns of which the first holds outline labels alone.
+    Not data: one cell or one column; cells that hold a table, or a heading or form with text under it,
+    where no cell is a `th`; one row of long texts; two columns of which the first holds outline labels alone.
     """
     if grid.presentational or not grid.rows or len(grid.rows[0]) < 2:
         return False
@@ -210,15 +212,16 @@ def _read_row(row: LexborNode, unseen: frozenset[int], reading: _Reading) -> lis
 
 def _read_cell(cell: LexborNode, unseen: frozenset[int], reading: _Reading) -> Cell:
     words, tags = _words(cell, unseen)
+    text = one_line(words)
     reading.images += "img" in tags
     attributes = cell.attributes
     return Cell(
-        text=one_line(words),
+        text=text,
         columns=max(1, _span(attributes.get("colspan"), _MOST_COLUMNS_SPANNED)),
         rows=_span(attributes.get("rowspan"), _MOST_ROWS_SPANNED),
         header=cell.tag == "th" or _all_bold(cell),
         is_th=cell.tag == "th",
-        long=not tags.isdisjoint(_BLOCKS_IN_CELL),
+        long=len(text) > _LONG_CELL and not tags.isdisjoint(_BLOCKS_IN_CELL),
         inner="table" in tags,
     )
 
