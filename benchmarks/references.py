@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from appliance.corpus.cross_references import Mention, mentions_in
+from appliance.corpus.cross_references import mentions_in
 from appliance.corpus.labels import CAPTION, labels_of
 from appliance.corpus.records import Read, read_records
 from appliance.corpus.references import normalise_number
@@ -29,7 +29,7 @@ from appliance.corpus.resolution import (
     part_of_heading,
     plain_number,
 )
-from appliance.domain import CityId
+from appliance.domain import CityId, Mention
 from appliance.ingest import corpus_files, decode, read_bytes
 
 
@@ -66,7 +66,8 @@ class Score:
     records: int = 0
     links: int = 0
     written: int = 0  # links whose number stands in the record's text
-    found: int = 0  # links with a mention of their number
+    found: int = 0  # links with a mention of their number, or one that leads there
+    written_found: int = 0  # of those written
     held: int = 0  # links that lead to a record or container that is there
     held_found: int = 0  # of these, with a mention
     reached: int = 0  # of these, a mention leads there
@@ -80,19 +81,14 @@ class Score:
 
     def report(self) -> str:
         """Return the score in lines."""
-        return "\n".join(
-            [
-                f"{self.name}: {self.records:,} sections with links, {self.links:,} links",
-                f"  extraction recall    {_share(self.found, self.links)} of links;"
-                f" {_share(min(self.found, self.written), self.written)} of those whose number is in the text",
-                f"  extraction precision {_share(self.mentioned_linked, self.mentioned)}"
-                " of distinct numbers mentioned are linked",
-                f"  resolution recall    {_share(self.reached, self.held)} of links to what is held;"
-                f" {_share(self.reached, self.held_found)} of those with a mention",
-                f"  resolution precision {_share(self.led_linked, self.led)} of distinct targets are linked;"
-                f" {self.astray:,} mentions of a link lead elsewhere",
-            ]
-        )
+        return f"""{self.name}: {self.records:,} sections with links, {self.links:,} links
+  extraction recall    {_share(self.found, self.links)} of links; {_share(self.written_found, self.written)} \
+of those whose number is in the text
+  extraction precision {_share(self.mentioned_linked, self.mentioned)} of distinct numbers mentioned are linked
+  resolution recall    {_share(self.reached, self.held)} of links to what is held; \
+{_share(self.reached, self.held_found)} of those with a mention
+  resolution precision {_share(self.led_linked, self.led)} of distinct targets are linked; \
+{self.astray:,} mentions of a link lead elsewhere"""
 
 
 def _share(part: int, whole: int) -> str:
@@ -163,7 +159,9 @@ def registries(records: Sequence[Record]) -> dict[CityId, Registry]:
     for record in records:
         cities.setdefault(record.city, []).append(record)
     return {
-        city: Registry((r.entry for r in of_city), re.findall(r"[a-z0-9]+", of_city[0].place.casefold()))
+        city: Registry(
+            (r.entry for r in of_city), re.findall(r"[a-z0-9]+", of_city[0].place.casefold())
+        )
         for city, of_city in cities.items()
     }
 
@@ -185,7 +183,9 @@ def link_of(written: str) -> Link | None:
             units=() if deep else (number.split(".")[0], number)[: 1 + number.count(".")],
         )
     if "|" in plain and re.fullmatch(r"[\dA-Za-z|\-.:]+", plain):
-        return Link(written=written, section=None, units=tuple(u.casefold() for u in plain.split("|")))
+        return Link(
+            written=written, section=None, units=tuple(u.casefold() for u in plain.split("|"))
+        )
     return None
 
 
@@ -198,7 +198,8 @@ class Truth:
         for record in records:
             numbers: tuple[str, ...] = ()
             for depth, heading in enumerate(record.entry.path, start=1):
-                if part := part_of_heading(heading):
+                part = part_of_heading(heading)
+                if part and (numbers or part.unit == "title"):
                     numbers = (*numbers, plain_number(part.number))
                     self._containers.setdefault((record.city, numbers), record.entry.path[:depth])
 
@@ -246,7 +247,9 @@ def _score_record(
     for number, link in wanted.items():
         target = truth.target(link, record.city)
         found = _key(number) in numbers or target in led_any
-        total.written += _stands_in(record.text, number)
+        written = _stands_in(record.text, number)
+        total.written += written
+        total.written_found += written and found
         total.found += found
         if target:
             total.held += 1
@@ -296,7 +299,8 @@ def measure(folder: Path) -> Iterator[str]:
     read = time.monotonic()
     registry = registries(records)
     truth = Truth(records)
-    yield f"{len(records):,} sections read in {read - began:.1f} s, registries in {time.monotonic() - read:.1f} s"
+    made = time.monotonic() - read
+    yield f"{len(records):,} sections read in {read - began:.1f} s, registries in {made:.1f} s"
     began = time.monotonic()
     characters = sum(len(r.text) for r in records)
     count = sum(len(mentions_in(r.text)) for r in records)

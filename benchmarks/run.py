@@ -101,3 +101,23 @@ def html_command(
 
     for line in measure_html(corpus, rounds=rounds, every=every).lines():
         print(line)
+
+
+@app.command("gate")
+def gate_command(
+    corpus: Annotated[
+        Path, typer.Option("--corpus", help="The folder with the codes and the saved pages.")
+    ] = Path("../shared/corpus"),
+    each: Annotated[int, typer.Option("--each", min=1, help="Faults of each kind.")] = 40,
+    seed: Annotated[int, typer.Option("--seed", help="Chance's seed.")] = 1,
+    shortest: Annotated[
+        int, typer.Option("--shortest", help="Characters of a section to be judged as a page.")
+    ] = 200,
+) -> None:
+    """Faults that the gate lets in, and real law and pages that it turns away."""
+    from benchmarks.gate import report
+
+    folders = sorted(corpus.glob("code-*"))
+    pages = [p for f in sorted(corpus.glob("fixtures-*")) for p in sorted(f.rglob("*.htm*"))]
+    for line in report(folders, pages, seed=seed, each=each, shortest=shortest):
+        print(line)

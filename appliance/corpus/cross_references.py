@@ -11,7 +11,7 @@ a law, an ordinance), and tokens that words like "of" join become one phrase.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from appliance.corpus.law_names import (
@@ -29,7 +29,7 @@ from appliance.corpus.references import (
     normalise_number,
     normalise_whole,
 )
-from appliance.domain import Span
+from appliance.domain import Mention, Part, Section, Span
 
 # The units of codes, the widest first: a narrower one may follow a wider one after a comma.
 UNITS = (
@@ -63,12 +63,18 @@ _SHORT_UNITS = {
     "appendice": "appendix",
     "appendixe": "appendix",
 }
-_WORD_NUMBERS = {
-    word: str(value)
-    for value, word in enumerate(
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"],
-        start=1,
-    )
+_UNDER_TWENTY = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen"
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+# "chapter four of this title", "title twenty-eight"; hundreds are chapters of a state's session laws.
+_WORD_NUMBERS = {word: n for n, word in enumerate(_UNDER_TWENTY.split(), start=1)}
+_WORD_NUMBERS |= {ten: 10 * n for n, ten in enumerate(_TENS.split(), start=2)}
+_WORD_NUMBERS |= {
+    f"{ten}-{one}": 10 * n + m
+    for n, ten in enumerate(_TENS.split(), start=2)
+    for m, one in enumerate(_UNDER_TWENTY.split()[:9], start=1)
 }
 
 _STEPS = {
@@ -81,13 +87,19 @@ _STEPS = {
 }
 _RELATIVE = (
     r"(?i:(?:sub)?(?:title|chapter|part|section|paragraph)|article|division|appendix"
-    r"|code|ordinance|regulation|act|local\s+law)"
+    r"|code|ordinance|regulation|act|compact|agreement|local\s+law)"
 )
 _CONTAINERS = (
     r"(?i:(?:sub)?titles?|(?:sub)?chapters?|articles?|(?:sub)?parts?|divisions?|units?)"
     r"|(?i:append(?:ix|ices|ixes))|(?:[Cc]haps?|[Cc]hs?|[Aa]rts?|[Dd]iv|[Tt]it|c)\."
 )
-_PLAIN = rf"\d+[A-Z]{{0,2}}\b(?:[.\-:]\d+[A-Za-z]?\b)*|[IVXLC]+(?:-[A-Z]+)?\b|[A-Z]{{1,3}}(?:-\d+)?\b|(?i:{'|'.join(_WORD_NUMBERS)})\b"
+_WORDS = "|".join(sorted(_WORD_NUMBERS, key=len, reverse=True))
+_PLAIN = (
+    rf"(?:\d+[A-Z]{{0,2}}\b(?:[.\-:]\d+[A-Za-z]?\b)*|(?i:{_WORDS})\b(?!-?[a-z]|[\s-]+hundred))(?:-[A-Z]\b)?"
+    r"|[IVXLC]+(?:-[A-Z]+)?\b|[A-Z]{1,3}(?:-\d+)?\b"
+)
+# "§ 226-b" of a state's law; in a city's code the letter names a paragraph.
+_SECTION = rf"{NUMBER}(?:-[a-z]\b)?"
 _PIN = r"(?:\s?\([A-Za-z0-9]{1,5}(?:-\d+)?\))"  # "(b)(2)", "(a-1)"
 _TABLE_NUMBER = rf"(?:{NUMBER}|[IVX]+\b|[A-Z]\d*(?:[.\-]\d+)*\b)"
 _SMALL = r"sub-?sections?|(?:sub-?){0,2}paragraphs?|(?:sub)?clauses?|(?:sub-?)?divisions?|items?"
@@ -95,10 +107,10 @@ _SMALL_NUMBER = rf"(?:{_PIN}+|(?:[a-z]|\d{{1,2}}|[A-Z])\b)"
 
 # A token begins at the beginning of a word, which saves five of six tries; only "§" may follow one.
 _TOKEN = re.compile(
-    rf"(?P<sign>§{{1,2}})\s*\[?(?P<signed>{NUMBER})|(?<!\w)(?:"
+    rf"(?P<sign>§{{1,2}})\s*\[?(?P<signed>{_SECTION})|(?<!\w)(?:"
     + "|".join(
         (
-            rf"(?P<section>(?i:sections?|secs?\b\.?))\s*\[?(?P<section_number>{NUMBER})",
+            rf"(?P<section>(?i:sections?|secs?\b\.?))\s*\[?(?P<section_number>{_SECTION})",
             rf"(?P<enacted>{ENACTED})",
             rf"(?P<congress>{ENACTED_FEDERAL})",
             rf"(?P<relative>(?i:this|the\s+(?P<step>{'|'.join(_STEPS)}))\s+(?P<relative_unit>{_RELATIVE})\b)",
@@ -115,22 +127,30 @@ _REMARK = r"(?:\s*(?:\[[^\[\]\n]{1,60}\]|\([^()\n]{6,100}\)))?"  # "[repealed]",
 _AND = r"\s*(?:(?:,|;)\s*)?(?:(?i:and|or|to|through|thru|and/or)\b|&|-)?\s*"
 _NEXT_SECTION = re.compile(rf"{_REMARK}{_AND}(?:§{{1,2}}\s*)?(?P<number>{NUMBER})")
 _NEXT_CONTAINER = re.compile(rf"{_AND}(?P<number>{_PLAIN})")
-_PINS = re.compile(rf"{_PIN}*(?:{_AND}{_PIN}+)*")
+# "(a)(2), (b) and (c)"; a semicolon or a new line begins another thought.
+_PINS = re.compile(rf"{_PIN}*(?:[ \t]*(?:,[ \t]*)?(?:(?i:and|or|to|through)\b)?[ \t]*{_PIN}+)*")
 _SEPARATED = re.compile(r"[,;&\-]|\b(?:and|or|to|through|thru)\b", re.IGNORECASE)
 
 # What joins two tokens to one phrase.
-_OF = re.compile(r"\s*,?\s*(?:(?:of|in|under|to|from)\s+)(?:the\s+|said\s+|such\s+)?", re.IGNORECASE)
+_OF = re.compile(
+    r"\)?\s*,?\s*(?:(?:of|in|under|to|from)\s+)(?:the\s+|said\s+|such\s+)?", re.IGNORECASE
+)
+# "Part 1 (commencing with Section 6001) of Division 2": where a part begins is not what is meant.
+_COMMENCING = re.compile(r"\s*\((?:commencing|beginning)\s+(?:with|at)\s+", re.IGNORECASE)
 _COMMA = re.compile(r"\s*,?\s*")
 # "of the New York city administrative code": the words of a name before the word that it ends in.
 _OF_NAME = re.compile(
-    r"\s*,?\s*(?:of|in|under|to|from)\s+(?P<words>(?:(?:the|said|such|that|our|an?)\s+)?(?:[\w.&'’\-/]{1,40},?\s+){0,14})",
+    r"\s*,?\s*(?:of|in|under)\s+(?P<words>(?:(?:the|said|such|that|our|an?)\s+)?(?:[\w.&'’\-/]{1,40},?\s+){0,14})",
     re.IGNORECASE,
 )
 # "Title 12, United States Code"
-_COMMA_NAME = re.compile(r"\s*,\s*(?:the\s+)?(?P<words>(?:[A-Z][\w.]{0,30}\s+(?:of\s+(?:the\s+)?)?){0,6})")
+_OF_CODE = re.compile(r"Code|Regulations|Statutes|Laws")
+_COMMA_NAME = re.compile(
+    r"\s*,\s*(?:the\s+)?(?P<words>(?:[A-Z][\w.]{0,30}\s+(?:of\s+(?:the\s+)?)?){0,6})"
+)
 _NOT_IN_A_NAME = re.compile(
     r"\b(?:shall|must|may|which|who|is|are|was|be|been|by|with|if|when|where|until|not|any|all|no|as"
-    r"|provided|pursuant|applicable|comply|compliance|subject|section|plan|plans|permit)\b|[.;:]\s+[A-Z][a-z]+\s|\bthe\b.*\bthe\b.*\bthe\b",
+    r"|provided|pursuant|applicable|comply|compliance|subject|section|permit)\b|[.;:]\s+[A-Z][a-z]+\s|\bthe\b.*\bthe\b.*\bthe\b",
     re.IGNORECASE,
 )
 # From the name of a law to the number that follows it: "Code of Virginia (1950), as amended, § …".
@@ -140,26 +160,6 @@ _AFTER_NAME = re.compile(
 _BARE_AFTER_NAME = re.compile(rf"[,\s]*(?P<number>{NUMBER})(?!\s*(?:U\.?S|C\.?F\.?R|RCNY|DCMR))")
 _LONGEST_NAME = 160  # code points
 _BEFORE_NAME = 70  # code points in which the words of a name are looked for
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """A numbered unit of a code: ("chapter", "5"); the number "" means the one that we stand in."""
-
-    unit: str
-    number: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
-    """One mention of a part of the law."""
-
-    kind: str  # a unit or table | relative | ordinance | state | federal | code | former
-    unit: str  # section, chapter, …; what is named there
-    number: str  # normalised; "" in "this chapter"; "preceding" or "following" for a step
-    span: Span
-    within: tuple[Part, ...] = ()  # the narrowest first
-    law: str = ""  # the name of the law as it is written there, "" if none is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +185,13 @@ def mentions_in(text: str) -> list[Mention]:
     return mentions
 
 
+def mentions_of(body: str, sections: Sequence[Section]) -> Iterator[tuple[int, Mention]]:
+    """Yield what each section of a document mentions, with its position; spans are in the body."""
+    for position, section in enumerate(sections):
+        for mention in mentions_in(section.span.of(body)):
+            yield position, replace(mention, span=mention.span.shifted(section.span.start))
+
+
 # ------------------------------------------------------------------ tokens
 
 
@@ -198,37 +205,80 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _token(text: str, match: re.Match[str]) -> _Token | None:
-    span = Span(start=match.start(), end=match.end())
-    if match["enacted"] or match["congress"]:
-        return _Token(what="enacted" if match["enacted"] else "congress", span=span)
-    if match["relative"]:
-        step = (match["step"] or "").casefold()
-        return _Token(
-            what="relative",
-            span=span,
-            unit=" ".join(match["relative_unit"].casefold().split()),
-            numbers=((_STEPS.get(step, ""), span),),
-        )
-    if match["sign"] or match["section"]:
-        group = "signed" if match["sign"] else "section_number"
-        return _listed(text, match, "section", group, _NEXT_SECTION)
-    if match["table"]:
-        return _listed(text, match, "table", "table_number", None)
-    if match["small"]:
-        end = _PINS.match(text, match.end())
-        return _Token(what="small", span=Span(start=span.start, end=end.end() if end else span.end))
-    if match["container"]:
-        unit = _unit(match["container"])
-        if match["container_number"].casefold() in _NOT_NUMBERS:
-            return None
-        return _listed(text, match, unit, "container_number", _NEXT_CONTAINER)
-    if match["initials"] and not match["title"] and match["initials"].strip(".") in NOT_INITIALS:
+    """Return the token that a match is; None if it only looks like one."""
+    for group, read in _READERS.items():
+        if match[group]:
+            return read(text, match)
+    raise AssertionError(f"no reader for {match.group()!r}")  # each branch of _TOKEN has a group
+
+
+def _read_enacted(_: str, match: re.Match[str]) -> _Token:
+    return _Token(what="enacted", span=_span(match))
+
+
+def _read_congress(_: str, match: re.Match[str]) -> _Token:
+    return _Token(what="congress", span=_span(match))
+
+
+def _read_relative(_: str, match: re.Match[str]) -> _Token:
+    step = _STEPS.get((match["step"] or "").casefold(), "")
+    unit = " ".join(match["relative_unit"].casefold().split())
+    return _Token(what="relative", span=_span(match), unit=unit, numbers=((step, _span(match)),))
+
+
+def _read_section(text: str, match: re.Match[str]) -> _Token:
+    group = "signed" if match["sign"] else "section_number"
+    return _listed(text, match, "section", group, _NEXT_SECTION)
+
+
+def _read_table(text: str, match: re.Match[str]) -> _Token:
+    return _listed(text, match, "table", "table_number", None)
+
+
+def _read_small(text: str, match: re.Match[str]) -> _Token:
+    end = _after_pins(text, match.end(), "section")
+    return _Token(what="small", span=Span(start=match.start(), end=end))
+
+
+def _read_container(text: str, match: re.Match[str]) -> _Token | None:
+    unit, number = _unit(match["container"]), match["container_number"]
+    # "dwelling unit 0.50", "ACCESSORY UNIT A dwelling": a unit of a code is lettered, and of one.
+    lettered = number.isupper() and text.startswith(" of ", match.end())
+    if number.casefold() in _NOT_NUMBERS or (unit == "unit" and not lettered):
         return None
-    return _Token(what="name", span=span, unit="initials" if match["initials"] else "name")
+    return _listed(text, match, unit, "container_number", _NEXT_CONTAINER)
 
 
+def _read_initials(_: str, match: re.Match[str]) -> _Token | None:
+    if not match["title"] and match["initials"].strip(".") in NOT_INITIALS:
+        return None
+    return _Token(what="name", span=_span(match), unit="initials")
+
+
+def _read_name(_: str, match: re.Match[str]) -> _Token:
+    return _Token(what="name", span=_span(match), unit="name")
+
+
+def _span(match: re.Match[str]) -> Span:
+    return Span(start=match.start(), end=match.end())
+
+
+_READERS: dict[str, Callable[[str, re.Match[str]], _Token | None]] = {
+    "sign": _read_section,
+    "section": _read_section,
+    "enacted": _read_enacted,
+    "congress": _read_congress,
+    "relative": _read_relative,
+    "table": _read_table,
+    "small": _read_small,
+    "container": _read_container,
+    "initials": _read_initials,
+    "name": _read_name,
+}
 # "Part A", but not "part OF" in a heading in capitals.
-_NOT_NUMBERS = frozenset({"of", "or", "and", "the", "in", "is", "to", "by", "for", "on", "as", "at", "no", "if", "an"})
+_NOT_NUMBERS = frozenset(
+    {"of", "or", "and", "the", "in", "is", "to", "by", "for", "on", "as", "at", "no", "if", "an"}
+)
 
 
 def _unit(word: str) -> str:
@@ -240,19 +290,27 @@ def _listed(
     text: str, match: re.Match[str], unit: str, group: str, following: re.Pattern[str] | None
 ) -> _Token:
     """Return a unit with its number and those that a list adds: "§§ 12-1, 12-2(a) and 12-5"."""
-    numbers = [(_number(match[group]), Span(start=match.start(), end=match.end()))]
     end = _after_pins(text, match.end(), unit)
-    while following and (more := following.match(text, end)) and _goes_on(text, more, unit, match[group]):
-        numbers.append((_number(more["number"]), Span(start=more.start("number"), end=more.end())))
+    numbers = [(_number(match[group]), Span(start=match.start(), end=end))]
+    while (
+        following
+        and (more := following.match(text, end))
+        and _goes_on(text, more, unit, match[group])
+    ):
         end = _after_pins(text, more.end(), unit)
-    last = numbers[-1]
-    numbers[-1] = (last[0], Span(start=last[1].start, end=max(end, last[1].end)))
-    return _Token(what="unit", span=Span(start=match.start(), end=end), unit=unit, numbers=tuple(numbers))
+        numbers.append((_number(more["number"]), Span(start=more.start("number"), end=end)))
+    return _Token(
+        what="unit",
+        span=Span(start=match.start(), end=end),
+        unit=unit,
+        numbers=tuple(numbers),
+    )
 
 
 def _number(written: str) -> str:
     plain = normalise_number(written)
-    return _WORD_NUMBERS.get(plain, plain)
+    word, letter = (plain[:-2], plain[-2:]) if plain[-2:-1] == "-" else (plain, "")
+    return f"{_WORD_NUMBERS[word]}{letter}" if word in _WORD_NUMBERS else plain
 
 
 def _after_pins(text: str, position: int, unit: str) -> int:
@@ -286,7 +344,8 @@ _NO_SECTION = re.compile(
 def _alike(number: str, first: str) -> bool:
     """Tell whether two numbers can be of one list: "12-1" and "12-2.5", not "12-1" and "30"."""
     joints, others = set(re.findall(r"[.\-:]", number)), set(re.findall(r"[.\-:]", first))
-    return bool(joints & others) or joints == others
+    long = all(re.match(r"\d{3}", n) for n in (number, first))  # "6366 and 6366.1"
+    return bool(joints & others) or joints == others or long
 
 
 # ------------------------------------------------------------------ phrases
@@ -301,6 +360,8 @@ def _phrase(
         return _named(text, tokens, position)
     if first.what in ("enacted", "congress"):
         return _enacted(text, tokens, position)
+    if text.startswith("c.", first.span.start):
+        return 1, []  # a chapter only behind the name of a law: "M.G.L. c. 40A"
     end, chain, named = _chain(text, tokens, position)
     law = named.of(text) if named else ""
     if not law and chain[0].what == "unit":
@@ -320,16 +381,19 @@ def _chain(
     while end < len(tokens):
         last, following = tokens[end - 1], tokens[end]
         if following.what == "name":
-            name = _name_after_of(text, last.span.end, following)
+            if last.what == "relative":
+                return end, chain, None
+            name = _name_after_of(text, last, following)
             return (end + 1, chain, name) if name else (end, chain, None)
+        if _fits(_COMMENCING, text, last.span.end, following.span.start):
+            end += 1
+            continue
         of = _fits(_OF, text, last.span.end, following.span.start)
         if following.what in ("enacted", "congress"):
             return (end + 1, chain, following.span) if of else (end, chain, None)
         if of:
             chain.append(following)
-        elif _narrows(last, following) and _fits(
-            _COMMA, text, last.span.end, following.span.start
-        ):
+        elif _narrows(last, following) and _fits(_COMMA, text, last.span.end, following.span.start):
             chain.insert(0, following)
         else:
             return end, chain, None
@@ -352,15 +416,23 @@ def _narrows(wide: _Token, narrow: _Token) -> bool:
     )
 
 
-def _name_after_of(text: str, start: int, name: _Token) -> Span | None:
+def _name_after_of(text: str, last: _Token, name: _Token) -> Span | None:
     """Return the span of the name in "… of the New York city charter", None if it is not one."""
+    start = last.span.end
     if name.span.start - start > _LONGEST_NAME:
         return None
-    match = _OF_NAME.fullmatch(text, start, name.span.start) or _COMMA_NAME.fullmatch(
-        text, start, name.span.start
-    )
+    match = _OF_NAME.fullmatch(text, start, name.span.start)
+    if match is None and last.unit in UNITS[:-1] and _OF_CODE.match(name.span.of(text)):
+        match = _COMMA_NAME.fullmatch(text, start, name.span.start)
     if match is None or _NOT_IN_A_NAME.search(match["words"]):
         return None
+    written = text[match.start("words") : name.span.end]
+    if name.unit == "initials" and not text[start : match.start("words")].strip(" ,").startswith(
+        "of"
+    ):
+        return None  # "Section 10.11 in NER": a place on a map
+    if written.islower() and not re.match(r"(?:the|said|such|that|our)\s", written):
+        return None  # "to act", "in plan"
     return Span(start=match.start("words"), end=name.span.end)
 
 
@@ -369,10 +441,12 @@ def _named(text: str, tokens: Sequence[_Token], position: int) -> tuple[int, lis
     name = tokens[position]
     if position + 1 < len(tokens) and tokens[position + 1].what in ("unit", "small"):
         following = tokens[position + 1]
-        if _fits(_AFTER_NAME, text, name.span.end, following.span.start) and _is_name(text, name, following):
-            end, chain, named = _chain(text, tokens, position + 1)
+        if _fits(_AFTER_NAME, text, name.span.end, following.span.start) and _is_name(
+            text, name, following
+        ):
+            end, chain, _ = _chain(text, tokens, position + 1)
             own = _name_before(text, name)
-            return end - position, _mentions(chain, (named or own).of(text), own)
+            return end - position, _mentions(chain, own.of(text), own)
     bare = _BARE_AFTER_NAME.match(text, name.span.end)
     if bare and _takes_bare(text, name, bare["number"]):
         own = _name_before(text, name)
@@ -392,7 +466,13 @@ def _named(text: str, tokens: Sequence[_Token], position: int) -> tuple[int, lis
 
 def _is_name(text: str, name: _Token, following: _Token) -> bool:
     """Initials alone are a law's name only before a sign of a section: "MDL § 4", not "PER Section 4"."""
-    if name.unit != "initials" or not name.span.of(text).isalpha():
+    written = name.span.of(text)
+    aside = re.search(r"[(\[]", text[name.span.end : following.span.start])
+    if aside and body_of(written) in (Body.NAMED, Body.ACT):
+        return (
+            False  # "the Retirement Act (§ 5-701 …)": where it is codified, not whose number it is
+        )
+    if name.unit != "initials" or not written.isalpha():
         return True
     return text[following.span.start] == "§" or body_of(name.span.of(text)) is not Body.NAMED
 
@@ -400,8 +480,11 @@ def _is_name(text: str, name: _Token, following: _Token) -> bool:
 def _takes_bare(text: str, name: _Token, number: str) -> bool:
     written = name.span.of(text)
     if name.unit == "initials":
-        return written[0].isdigit() or body_of(written) is not Body.NAMED
-    return written.casefold().startswith("code") and is_compound(number)
+        return written[0].isdigit() or body_of(written) is not Body.NAMED or is_compound(number)
+    if not written.casefold().startswith("code"):
+        return False
+    of_state = body_of(_name_before(text, name).of(text)) is Body.STATE
+    return is_compound(number) or (of_state and re.search(r"\d[.\-]\d", number) is not None)
 
 
 def _name_before(text: str, name: _Token) -> Span:
@@ -423,7 +506,7 @@ def _name_before(text: str, name: _Token) -> Span:
 def _in_name(word: str) -> bool:
     if word.endswith(",") or word.isdigit():
         return False
-    if word in ("of", "and", "the", "&"):
+    if word.casefold() in ("of", "and", "the", "&", "prior", "former", "old", "previous"):
         return True
     return word[0].isupper() and not (word.endswith(".") and len(word) > 6)
 
@@ -449,7 +532,7 @@ def _enacted(text: str, tokens: Sequence[_Token], position: int) -> tuple[int, l
     ]
 
 
-_OF_ORDINANCE = re.compile(r"\s*,?\s*(?:and|&)?\s*\(?", re.IGNORECASE)
+_OF_ORDINANCE = re.compile(r"[ \t]*,?[ \t]*(?:and|&)?[ \t]*\(?", re.IGNORECASE)
 
 
 def _inherited(text: str, token: _Token, before: Sequence[Mention]) -> str:
@@ -460,7 +543,9 @@ def _inherited(text: str, token: _Token, before: Sequence[Mention]) -> str:
     return before[-1].law if len(gap) <= 12 and _JUST_AND.fullmatch(gap) else ""
 
 
-_JUST_AND = re.compile(r"\s*(?:et\s+seq\.?)?\s*[,;(\[]?\s*(?:and|or|through|to|&)?\s*", re.IGNORECASE)
+_JUST_AND = re.compile(
+    r"\s*(?:et\s+seq\.?)?\s*[,;(\[]?\s*(?:and|or|through|to|&)?\s*", re.IGNORECASE
+)
 
 
 def _mentions(chain: Sequence[_Token], law: str, named: Span | None = None) -> list[Mention]:
@@ -472,7 +557,9 @@ def _mentions(chain: Sequence[_Token], law: str, named: Span | None = None) -> l
         return [_of_law(Mention(kind="relative", unit="section", number="", span=whole, law=law))]
     head = chain[at]
     within = tuple(
-        Part(unit=t.unit, number=t.numbers[0][0]) for t in chain[at + 1 :] if t.what in ("unit", "relative")
+        Part(unit=t.unit, number=t.numbers[0][0])
+        for t in chain[at + 1 :]
+        if t.what in ("unit", "relative")
     )
     found = [
         Mention(kind=head.unit, unit=head.unit, number=number, span=span, within=within, law=law)

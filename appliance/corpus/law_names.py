@@ -17,6 +17,7 @@ class Body(StrEnum):
 
     STATE = "state"
     FEDERAL = "federal"
+    ACT = "act"  # an act by its name; what of it was codified has other numbers
     NAMED = "code"  # some code by name: the city's own, another place's, a model code
     FORMER = "former"  # a codification that the present one replaced: "Code 1985"
 
@@ -37,17 +38,20 @@ _SHORT_STATES = (
 )
 # Codes of states that are cited by initials alone.
 _STATE_INITIALS = (
-    r"T\.? ?C\.? ?A\b\.?|M\.? ?G\.? ?L\b\.?(?: ?A ?\.?)?|G\. ?L\b\.?|S\.?D\.?C\.?L\b\.?|R\.? ?S\.? ?Mo\b\.?|R\.?C\.?W\b\.?|W\.?A\.?C\b\.?"
-    r"|O\.?R\.?S\b\.?|N\.?R\.?S\b\.?|I\.?L\.?C\.?S\b\.?|O\.?C\.?G\.?A\b\.?|C\.?R\.?S\b\.?|A\.?R\.?S\b\.?"
-    r"|K\.?S\.?A\b\.?|N\.?J\.?S\.?A\b\.?|N\.?J\.?A\.?C\b\.?|V\.?S\.?A\b\.?|U\.?C\.?A\b\.?|N\.?Y\.?C\.?R\.?R\b\.?|C\.?M\.?R\b\.?"
-    r"|N\.?C\.?G\.?S\b\.?|G\. ?S\b\.|F\. ?S\b\.|O\.?R\.?C\b\.?|M\.?C\.?L\.?A?\b\.?|C\.?G\.?S\b\.?|VAC"
+    r"T\.? ?C\.? ?A\b\.?|M\.? ?G\.? ?L\b\.?(?: ?A ?\.?)?|G\. ?L\b\.?|S\.?D\.?C\.?L\b\.?|R\.? ?S\.? ?Mo\b\.?"
+    r"|R\.?C\.?W\b\.?|W\.?A\.?C\b\.?|O\.?R\.?S\b\.?|N\.?R\.?S\b\.?|I\.?L\.?C\.?S\b\.?|O\.?C\.?G\.?A\b\.?"
+    r"|C\.?R\.?S\b\.?|A\.?R\.?S\b\.?|K\.?S\.?A\b\.?|N\.?J\.?S\.?A\b\.?|N\.?J\.?A\.?C\b\.?|V\.?S\.?A\b\.?"
+    r"|U\.?C\.?A\b\.?|N\.?Y\.?C\.?R\.?R\b\.?|C\.?M\.?R\b\.?|N\.?C\.?G\.?S\b\.?|G\. ?S\b\.|F\. ?S\b\."
+    r"|O\.?R\.?C\b\.?|M\.?C\.?L\.?A?\b\.?|C\.?G\.?S\b\.?|VAC"
 )
-_FEDERAL_INITIALS = r"U\. ?S\. ?C\b\.?(?: ?A\b\.?)?|USCA?|C\. ?F\. ?R\b\.?|CFR|F\. ?R\b\.|Fed\. Reg\.|Stat\."
+_FEDERAL_INITIALS = (
+    r"U\. ?S\. ?C\b\.?(?: ?A\b\.?)?|USCA?|C\. ?F\. ?R\b\.?|CFR|F\. ?R\b\.|Fed\. Reg\.|Stat\."
+)
 
 # A name ends in one of these words; what stands before it is the name's own.
 NAME_END = (
-    r"(?i:(?:code|codes|laws?|act|statutes?|charter|regulations?|rules|resolution|constitution"
-    r"|ordinances?|plan))\b(?:\s+(?:Ann\.|Annotated))?"
+    r"(?i:(?:code|codes|laws?|act|amendments|statutes?|charter|regulations?|rules(?:\s+and\s+regulations)?"
+    r"|resolution|constitution|ordinances?|compact))\b(?:\s+(?:Ann\.|Annotated))?"
 )
 _PLACE_AFTER = (
     r"(?:\s+of\s+(?:the\s+)?(?:(?i:city|town|county|village|state|commonwealth|district)\s+of\s+)?"
@@ -55,10 +59,13 @@ _PLACE_AFTER = (
 )
 _YEAR_AFTER = r"(?:,?\s+(?:of\s+)?\(?(?:1[89]|20)\d\d\)?(?!-))?"
 # Initials that some city's code may go by; ordinary words in capitals are told apart by NOT_INITIALS.
-_INITIALS = r"(?:[A-Z]\.){3,6}|[A-Z]{3,6}\b"
-NOT_INITIALS = frozenset(
-    ["ADD", "ALL", "AND", "ANY", "ARE", "ART", "BUT", "CAN", "DAY", "END", "FOR", "HAS", "ITS", "LAW", "LOT", "MAY", "NEW", "NOT", "NOTE", "OLD", "ONE", "OUT", "PER", "SEC", "SEE", "SET", "THE", "THIS", "TWO", "USE", "VIA", "WAS", "WHO", "WITH", "YOU", "ACT", "CODE", "CITY", "FROM", "ALSO", "INTO", "ONLY", "PART", "SUCH", "THAT", "TITLE", "UNDER", "UPON", "BY"]
-)
+_INITIALS = r"(?:[A-Z]\.){3,6}|[A-Z]{2,6}\b"
+_CAPITALS = """
+    ACT ADD ALL ALSO AM AN AND ANY ARE ART AS AT BE BUT BY CAN CITY CODE DAY DO END FOR FROM HAS HE IF
+    IN INTO IS IT ITS LAW LOT MAY MY NEW NO NOT NOTE OF OLD ON ONE ONLY OR OUT PART PER PM SEC SEE SET
+    SO SUCH THAT THE THIS TITLE TO TWO UNDER UP UPON US USE VIA WAS WE WHO WITH YOU
+"""
+NOT_INITIALS = frozenset(_CAPITALS.split())
 
 NAME = (
     rf"(?P<title>\d{{1,3}}[A-Z]?(?:-[A-Z])?\s+)?(?P<initials>(?:{_FEDERAL_INITIALS}|{_STATE_INITIALS})|{_INITIALS})"
@@ -81,9 +88,13 @@ ENACTED_FEDERAL = (
 )
 
 _STATE = re.compile(
-    rf"\b(?:{_STATES})\b|(?:^|\s)(?:{_SHORT_STATES})|^\s*(?:{_STATE_INITIALS})$|\bstate(?:wide)?\b", re.IGNORECASE
+    rf"\b(?:{_STATES})\b|(?:^|\s)(?:{_SHORT_STATES})|^\s*(?:{_STATE_INITIALS})$|\bstate(?:wide)?\b",
+    re.IGNORECASE,
 )
-_LOCAL = re.compile(r"\b(?:city|county|town|village|municipal|borough|administrative|local|charter)\b", re.IGNORECASE)
+_LOCAL = re.compile(
+    r"\b(?:city|county|town|village|municipal|borough|administrative|local|charter)\b",
+    re.IGNORECASE,
+)
 _FEDERAL = re.compile(
     rf"^\W*(?:\d+\s+)?(?:{_FEDERAL_INITIALS})$|\b(?:federal|united\s+states|u\.\s?s\.|internal\s+revenue)(?!\w)",
     re.IGNORECASE,
@@ -91,39 +102,51 @@ _FEDERAL = re.compile(
 # States that keep a code or a law for each subject cite it by the subject: California's "Health and
 # Safety Code", New York's "Multiple Dwelling Law".
 _SUBJECTS = re.compile(
-    r"^\W*(?:the\s+)?(?:(?:Business|Health|Fish|Streets|Revenue|Welfare|Military|Harbors|Food)\s+(?:and|&)\s+[\w ]+"
+    r"^\W*(?:the\s+)?(?:"
+    r"(?:Business|Health|Fish|Streets|Revenue|Welfare|Military|Harbors|Food)\s+(?:and|&)\s+[\w ]+"
     r"|Gov(?:ernment|['’]?t|\.)|Penal|Civil|Vehicle|Labor|Public\s+(?:Resources|Contract|Utilities|Health|Service)"
     r"|Elections|Water|Evidence|Insurance|Corporations|Probate|Family)\s+Code\b"
+    # New York's laws for its cities and towns are the state's, whatever their names say.
+    r"|\b(?:general\s+(?:city|municipal|business|construction)|town|village|county|home\s+rule)\s+law\b"
     r"|\b(?:General|Public|Session|Revised|Compiled|Consolidated|Cumulative)\s+(?:Laws?|Statutes?|Acts)\b",
     re.IGNORECASE,
 )
 _SUBJECT_LAW = re.compile(r"\w\s+laws?$|\blaws\s+of\b", re.IGNORECASE)
+_ACT = re.compile(
+    r"\b(?:act|amendments|compact)\b(?:,?\s+(?:of\s+)?\(?(?:1[89]|20)\d\d\)?)?$", re.IGNORECASE
+)
 _FORMER = re.compile(
-    r"^\W*(?:the\s+)?(?:(?:prior|former|old|previous)\s+code\b|code,?\s+(?:of\s+)?\(?(?:1[89]|20)\d\d)", re.IGNORECASE
+    r"^\W*(?:the\s+)?(?:(?:prior|former|old|previous)\s+code\b|code,?\s+(?:of\s+)?\(?(?:1[89]|20)\d\d)",
+    re.IGNORECASE,
+)
+
+
+# What tells, in this order: "New York City Administrative Code" is a city's, for all its "New York".
+_TELLS = (
+    (_FORMER, Body.FORMER),
+    (_FEDERAL, Body.FEDERAL),
+    (_ACT, Body.ACT),
+    (_SUBJECTS, Body.STATE),
+    (_LOCAL, Body.NAMED),
+    (_STATE, Body.STATE),
+    (_SUBJECT_LAW, Body.STATE),
 )
 
 
 def body_of(name: str) -> Body:
     """Tell whose law "Va. Code", "42 U.S.C.", "Health and Safety Code" or "Code 1985" is."""
     plain = " ".join(name.translate(DASHES).split()).strip(" ,;(")
-    if _FORMER.search(plain):
-        return Body.FORMER
-    if _FEDERAL.search(plain):
-        return Body.FEDERAL
-    if _SUBJECTS.search(plain):
-        return Body.STATE
-    if _LOCAL.search(plain):
-        return Body.NAMED
-    if _STATE.search(plain) or _SUBJECT_LAW.search(plain):
-        return Body.STATE
-    return Body.NAMED
+    return next((body for pattern, body in _TELLS if pattern.search(plain)), Body.NAMED)
 
 
 _LOCAL_LAW = re.compile(
     r"(?:local\s+laws?|l\.?l\.?)\s*(?:nos?\.?|number)?\s*(?P<a>\d{1,4})(?:\s*/\s*|\s+of\s+|\s+for\s+the\s+year\s+)(?P<b>\d{1,4})",
     re.IGNORECASE,
 )
-_ORDINANCE = re.compile(r"(?:ordinance|ord|resolution|res)s?\b\.?\s*(?:nos?\b\.?|number|#)?\s*(?P<number>\S.*)", re.IGNORECASE)
+_ORDINANCE = re.compile(
+    r"(?:ordinance|ord|resolution|res)s?\b\.?\s*(?:nos?\b\.?|number|#)?\s*(?P<number>\S.*)",
+    re.IGNORECASE,
+)
 
 
 def enactment_of(text: str) -> str:

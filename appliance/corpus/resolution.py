@@ -8,13 +8,13 @@ numbers are.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import TypeVar
 
-from appliance.corpus.cross_references import UNITS, Mention, Part
+from appliance.corpus.cross_references import UNITS
 from appliance.corpus.law_names import enactment_of
 from appliance.corpus.references import (
     is_compound,
@@ -23,7 +23,8 @@ from appliance.corpus.references import (
     parse_citation,
     same_code,
 )
-from appliance.domain import Standing
+from appliance.corpus.sections import number_in_heading
+from appliance.domain import Mention, Part, Standing
 
 
 class Unresolved(StrEnum):
@@ -40,7 +41,7 @@ class Unresolved(StrEnum):
 class Entry:
     """What the registry needs to know of one section."""
 
-    key: int  # whatever the caller knows it by; ascending in reading order
+    key: int  # whatever the caller knows it by
     external_id: str
     document: int  # sections of one document share it
     citation: str
@@ -88,6 +89,7 @@ _ROMAN = re.compile(r"(?=[ivxlc])(?:c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})"
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
+@cache
 def part_of_heading(heading: str) -> Part | None:
     """Return the unit and number of "ARTICLE II. - USE" or "Chapter 15.04 Permits", else None."""
     if match := _CONTAINER_HEADING.match(heading):
@@ -95,7 +97,8 @@ def part_of_heading(heading: str) -> Part | None:
         return Part(unit=_HEADING_UNITS.get(unit, unit), number=normalise_number(match["number"]))
     if match := _BARE_HEADING.match(heading):
         return Part(unit="chapter", number=match["chapter"])
-    return None
+    number, is_section = number_in_heading(heading)
+    return Part(unit="section", number=number) if number and is_section else None
 
 
 @cache
@@ -114,7 +117,7 @@ class Registry:
     """What is held of one city, to be looked up by number, unit and place."""
 
     def __init__(self, entries: Iterable[Entry], place: Sequence[str]) -> None:
-        self.entries = sorted(entries, key=lambda e: e.key)
+        self.entries = tuple(entries)  # in reading order
         self.place = tuple(place)  # the words of the city's name
         self._positions = {e.key: i for i, e in enumerate(self.entries)}
         self._sections: dict[str, list[Entry]] = {}
@@ -132,6 +135,7 @@ class Registry:
         for entry in self.entries:
             for depth in range(1, len(entry.path) + 1):
                 self._add_container(entry.path[:depth])
+        self._number_silent_chapters()
 
     def _add(self, entry: Entry) -> None:
         cited = parse_citation(entry.citation)
@@ -157,6 +161,20 @@ class Registry:
         self._nodes[path] = node
         if part := part_of_heading(path[-1]):
             self._index(part, path, node)
+
+    def _number_silent_chapters(self) -> None:
+        """Give a container whose heading has no number the one that all its sections begin with.
+
+        "SUPPLEMENTARY REGULATIONS" that holds 18.125.010 and 18.125.020 is chapter 18.125.
+        """
+        stems: dict[tuple[str, ...], set[str]] = {}
+        for entry in self.entries:
+            if entry.path and entry.number:
+                stems.setdefault(entry.path, set()).add(re.sub(r"[.\-]\w+$", "", entry.number))
+        for path, numbers in stems.items():
+            node = self._nodes[path]
+            if len(numbers) == 1 and isinstance(node, Container) and not part_of_heading(path[-1]):
+                self._index(Part(unit="chapter", number=numbers.pop()), path, node)
 
     def _index(self, part: Part, path: tuple[str, ...], node: Node) -> None:
         self._parts.setdefault((part.unit, plain_number(part.number)), []).append((path, node))
@@ -189,16 +207,17 @@ class Registry:
 
     def resolve(self, mention: Mention, source: Entry) -> Resolution:
         """Return what a mention in the section `source` leads to."""
-        if mention.kind in ("state", "federal", "former"):
-            return Resolution(reason=Unresolved.EXTERNAL_LAW)
         if mention.kind == "ordinance":
             return self._ordinance(mention)
-        if mention.law and not self._holds(mention.law):
+        if mention.kind in _OTHERS_LAW or (mention.law and not self._holds(mention)):
             return Resolution(reason=Unresolved.EXTERNAL_LAW)
         if mention.kind == "relative":
             return self._relative(mention, source)
         if mention.kind == "table":
             return self._chosen(self._tables.get(mention.number, []), mention, source)
+        return self._numbered(mention, source)
+
+    def _numbered(self, mention: Mention, source: Entry) -> Resolution:
         if mention.unit == "section":
             return self._section(mention, source)
         return self._container(mention, source)
@@ -209,24 +228,44 @@ class Registry:
             return Resolution(reason=Unresolved.ORDINANCE_NOT_HELD)
         return _one(found)
 
-    def _holds(self, law: str) -> bool:
-        """Tell whether some code of the registry can go by this name."""
-        words = law_words(law)
-        return any(self._fits(words, own) for own in dict.fromkeys(self._codes.values()))
+    def _holds(self, mention: Mention) -> bool:
+        """Tell whether some code of the registry can go by the name that a mention gives."""
+        return any(self._meant(mention, own) for own in dict.fromkeys(self._codes.values()))
+
+    def _meant(self, mention: Mention, own: tuple[str, ...]) -> bool:
+        """Tell whether a mention's law can be the code of these words."""
+        asked = law_words(mention.law)
+        title = next((p.number for p in _parts(mention) if p.unit == "title"), "")
+        # "§ 108 of Title 14 of the Municipal Regulations" and "14 DCMR § 108" are one.
+        return self._fits(asked, own) or (title != "" and self._fits((title, *asked), own))
 
     def _fits(self, asked: tuple[str, ...], own: tuple[str, ...]) -> bool:
         pair = (asked, own)
         if pair not in self._same:
             # A code that has no name of its own in citations is only meant by names that fit any.
             self._same[pair] = (
-                same_code(asked, own, self.place)
+                same_code(asked, own, self.place) and not _other_sort(asked, own)
                 if names_a_code(own)
-                else all(w in self.place for w in asked if names_a_code([w]))
+                else any(same_code(asked, name, self.place) for name in self._plain_names())
             )
         return self._same[pair]
 
+    def _plain_names(self) -> Iterator[tuple[str, ...]]:
+        """Yield the names by which a code can go that its own citations do not name."""
+        place = self.place[:-1] if len(self.place) > 1 else self.place  # without the state
+        for sort in _CODES_OF_PLACES:
+            yield (*place, *sort)
+        for root in self._roots:
+            yield tuple(re.findall(r"[a-z]+", _CONTAINER_HEADING.sub("", root).casefold()))
+
     def _relative(self, mention: Mention, source: Entry) -> Resolution:
-        if mention.unit in ("section", "subsection", "paragraph", "subparagraph", "subsubparagraph"):
+        if mention.unit in (
+            "section",
+            "subsection",
+            "paragraph",
+            "subparagraph",
+            "subsubparagraph",
+        ):
             if mention.number:
                 other = self._beside(source, -1 if mention.number == "preceding" else 1)
                 return (
@@ -254,40 +293,47 @@ class Registry:
 
     def _section(self, mention: Mention, source: Entry) -> Resolution:
         for number in _shorter(mention.number):
-            if found := self._sections.get(number):
+            if found := self._sections.get(number) or self._in_chapter(number):
                 return self._chosen(found, mention, source)
-        if (
-            mention.number == source.number
-        ):  # its own number, whatever the registry made of it
+        if mention.number == source.number:  # its own number, whatever the registry made of it
             return Resolution(target=source)
         return self._container(mention, source)
 
+    def _in_chapter(self, number: str) -> list[Entry]:
+        """Return the sections that "18-4.3.1" means in a code whose chapter 18 has a section 4.3.1."""
+        chapter, _, rest = number.partition("-")
+        return [
+            entry
+            for entry in self._sections.get(rest, [])
+            if entry.path
+            and (part := part_of_heading(entry.path[0])) is not None
+            and part == Part(unit="chapter", number=chapter)
+        ]
+
     def _container(self, mention: Mention, source: Entry) -> Resolution:
         found = self._parts.get((mention.unit, plain_number(mention.number)), [])
-        nodes = {path: node for path, node in found}
-        paths = [p for p in nodes if self._of_law(mention.law, source, p)]
+        nodes = dict(found)
+        paths = [p for p in nodes if self._of_law(mention, source, p)]
         paths = [p for p in paths if self._inside(p[:-1], mention.within, source)]
         if not paths:
             return Resolution(reason=Unresolved.NO_SUCH_SECTION)
         near = _nearest(paths, lambda p: p[:-1], source.path)
         return _one([nodes[p] for p in near])
 
-    def _of_law(self, law: str, source: Entry, path: tuple[str, ...]) -> bool:
+    def _of_law(self, mention: Mention, source: Entry, path: tuple[str, ...]) -> bool:
         """Tell whether a container can be of the law that was named, or of the source's own."""
-        if not law:
-            return not source.path or path[0] == source.path[0] or self._same_code_root(source, path)
-        return self._fits(law_words(law), self._root_words(path[0]))
-
-    def _same_code_root(self, source: Entry, path: tuple[str, ...]) -> bool:
-        return self._root_words(path[0]) == self._codes[source.key]
+        words = self._root_words(path[0])
+        if mention.law and names_a_code(law_words(mention.law)):
+            return self._meant(mention, words) or self._meant(
+                mention, tuple(w for w in words if not w.isdigit())
+            )
+        return path[:1] == source.path[:1] or words == self._codes[source.key]
 
     def _root_words(self, root: str) -> tuple[str, ...]:
         """Return the name in citations of the code that a root of paths belongs to."""
         return self._roots.get(root, ())
 
-    def _chosen(
-        self, found: Sequence[Entry], mention: Mention, source: Entry
-    ) -> Resolution:
+    def _chosen(self, found: Sequence[Entry], mention: Mention, source: Entry) -> Resolution:
         """Choose among sections of one number: by code, by container, by nearness, the living first."""
         candidates = self._of_code(found, mention, source)
         if not candidates:
@@ -300,39 +346,47 @@ class Registry:
         for prefer in (
             lambda c: c.key == source.key,
             lambda c: c.document == source.document,
+            lambda c: c.citation.casefold().rstrip(". ").endswith(mention.number),
             lambda c: c.standing is Standing.IN_FORCE,
         ):
             preferred = [c for c in candidates if prefer(c)]
             candidates = preferred or candidates
         return _one(_nearest(candidates, lambda c: c.path, source.path))
 
-    def _of_code(
-        self, found: Sequence[Entry], mention: Mention, source: Entry
-    ) -> list[Entry]:
+    def _of_code(self, found: Sequence[Entry], mention: Mention, source: Entry) -> list[Entry]:
         own = [c for c in found if self._codes[c.key] == self._codes[source.key]]
         if mention.law and names_a_code(law_words(mention.law)):
-            named = law_words(mention.law)
-            return [c for c in found if self._fits(named, self._codes[c.key])]
+            return [c for c in found if self._meant(mention, self._codes[c.key])]
         # A plain "section 5" is one of the same code; "28-105.1" may stand for a place in another.
         return own or (list(found) if is_compound(mention.number) else [])
 
-    def _inside(
-        self, path: tuple[str, ...], within: Sequence[Part], source: Entry
-    ) -> bool:
+    def _inside(self, path: tuple[str, ...], within: Sequence[Part], source: Entry) -> bool:
         """Tell whether a path passes through all the units that a mention names."""
-        parts = {
-            (p.unit, plain_number(p.number)) for step in path if (p := part_of_heading(step))
-        }
+        parts = {(p.unit, plain_number(p.number)) for step in path if (p := part_of_heading(step))}
         for part in within:
             if part.number:
                 if (part.unit, plain_number(part.number)) not in parts:
                     return False
-            elif (own := self._own(part.unit, source)) is not None and isinstance(own, Container):
-                if path[: len(own.path)] != own.path:
-                    return False
+                continue
+            own = self._own(part.unit, source)
+            if own is None and part.unit in _OTHER_WHOLES:
+                return False
+            if isinstance(own, Container) and path[: len(own.path)] != own.path:
+                return False
         return True
 
 
+def _parts(mention: Mention) -> tuple[Part, ...]:
+    return (Part(unit=mention.unit, number=mention.number), *mention.within)
+
+
+def _other_sort(asked: Iterable[str], own: Iterable[str]) -> bool:
+    """Tell whether one name is of regulations and the other of a code: both may be the city's."""
+    rules = {"regulation", "regulations", "rules", "regs"}
+    return bool(rules & set(asked)) and "code" in own and not rules & set(own)
+
+
+@cache
 def law_words(law: str) -> tuple[str, ...]:
     """Return the words of a law's name in the form that `same_code` compares."""
     return parse_citation(f"{law} § 1").words
@@ -341,6 +395,8 @@ def law_words(law: str) -> tuple[str, ...]:
 def _shorter(number: str) -> list[str]:
     """Return a number and, without the letters that may name a paragraph of it, its stem."""
     numbers = [number]
+    if match := re.search(r"(?<=\d)[.\-][a-z][.\-]\w.*$", number):  # "9.03.c.4"
+        numbers.append(number[: match.start()])
     while match := re.search(r"(?<=\d)(?:[.\-][a-z]|\([^()]*\))$", numbers[-1]):
         numbers.append(numbers[-1][: match.start()])
     return numbers
@@ -370,4 +426,15 @@ def _one(nodes: Sequence[Node]) -> Resolution:
     return Resolution(reason=Unresolved.SEVERAL, candidates=tuple(nodes[:_MOST_SHOWN]))
 
 
+_OTHERS_LAW = frozenset({"state", "federal", "former", "act"})
+_CODES_OF_PLACES = (
+    ("city", "code"),
+    ("county", "code"),
+    ("town", "code"),
+    ("municipal", "code"),
+    ("code", "of", "ordinances"),
+    ("zoning", "ordinance"),
+)
+# "this compact" set out in a section of a code is not that code.
+_OTHER_WHOLES = frozenset({"act", "compact", "agreement", "local law"})
 _MOST_SHOWN = 20  # candidates that a clerk would still look through
