@@ -25,7 +25,7 @@ from appliance.formats.docling_pdf import parse_with_docling, staged_models
 from appliance.formats.parsed import Parsed, Unparsable
 from appliance.formats.pdf_furniture import sweep
 from appliance.formats.pdf_layout import Band, Item, reading_order
-from appliance.formats.pdf_lines import Line, Word
+from appliance.formats.pdf_lines import Line
 from appliance.formats.pdf_page import Page, read_page
 from appliance.formats.pdf_prose import Stretch, Written, blocks_of, write
 from appliance.formats.pdf_tables import ruled_tables
@@ -270,8 +270,12 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 def _written(pages: Sequence[Page]) -> tuple[Written, tuple[str, ...]]:
     """Return the Markdown of read pages, and what there is to say about it."""
-    swept = sweep([p.words for p in pages], [p.height for p in pages])
-    bands = [_bands(page, words) for page, words in zip(pages, swept.pages, strict=True)]
+    # Tables first: what they repeat on each page is theirs.
+    ruled = [ruled_tables(p.words, p.rules) for p in pages]
+    swept = sweep([outside for _, outside in ruled], [p.height for p in pages])
+    bands = [
+        reading_order(words, tables) for words, (tables, _) in zip(swept.pages, ruled, strict=True)
+    ]
     stretches, parallel = _in_streams(bands)
     written = write(blocks_of(stretches), len(pages))
     notes: list[str] = []
@@ -284,11 +288,6 @@ def _written(pages: Sequence[Page]) -> tuple[Written, tuple[str, ...]]:
             "and the page spans are its."
         )
     return written, tuple(notes)
-
-
-def _bands(page: Page, words: Sequence[Word]) -> tuple[Band, ...]:
-    tables, outside = ruled_tables(words, page.rules)
-    return reading_order(outside, tables)
 
 
 # ------------------------------------------------------------------ two texts side by side

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from statistics import median
 
 from appliance.formats.pdf_lines import Word, line_of, pieces_of, rows_of
@@ -21,6 +22,9 @@ MOST_ROWS = 6
 EDGE = 0.2
 # The same words must stand at the same height, but for what a scanner shifts (points).
 SHIFT = 6.0
+# A running head stands apart from the text, by more than the lines of a paragraph (1.1 to 1.4
+# letter heights); the head of a table that is printed again on each page does not.
+APART = 1.6
 
 _NUMBERS = re.compile(r"\d+")
 _PAGE_NUMBER = re.compile(r"[-–—\s]*(?:page\s+)?(?:#|[ivxl]+)(?:\s+(?:of|/)\s+#)?[-–—\s]*")
@@ -48,6 +52,7 @@ class _Row:
     key: str  # its words, numbers masked
     pieces: tuple[str, ...]  # the same for what wide gaps part
     text: str
+    apart: bool  # white parts it from the next row inwards
 
 
 def sweep(pages: Sequence[Sequence[Word]], heights: Sequence[float]) -> Swept:
@@ -68,18 +73,21 @@ def sweep(pages: Sequence[Sequence[Word]], heights: Sequence[float]) -> Swept:
 
 
 def _edge_rows(page: int, rows: list[list[Word]], height: float, *, top: bool) -> Iterator[_Row]:
-    for words in (rows if top else rows[::-1])[:MOST_ROWS]:
-        line = line_of(words)
+    lines = [line_of(words) for words in (rows if top else rows[::-1])[: MOST_ROWS + 1]]
+    for line, after in zip_longest(lines[:MOST_ROWS], lines[1:]):
+        if line is None:
+            return
         inside = line.base > EDGE * height if top else line.base < (1 - EDGE) * height
         if inside:
             return
         yield _Row(
             page=page,
             at=line.base,
-            words=tuple(words),
+            words=line.words,
             key=_key(line.text),
-            pieces=tuple(_key(p.text) for p in pieces_of(words)),
+            pieces=tuple(_key(p.text) for p in pieces_of(line.words)),
             text=line.text,
+            apart=after is None or abs(after.base - line.base) >= APART * line.size,
         )
 
 
@@ -96,15 +104,24 @@ def _furniture(edges: list[list[_Row]]) -> Iterator[_Row]:
     places = _places([r for rows in edges for r in rows if _repeats(r, whole, parts)], enough)
     seen: set[str] = set()
     for rows in edges:
+        run: list[_Row] = []
         for row in rows:
-            if not (_repeats(row, whole, parts) or _in_place(row, places)):
+            known = _repeats(row, whole, parts) or _in_place(row, places)
+            if not known or _first_of_law(row, seen, literal[_literal(row)] < enough):
                 break
-            if _LEGAL.match(row.key) and len(row.pieces) == 1:
-                first = _literal(row) not in seen
-                seen.add(_literal(row))
-                if literal[_literal(row)] < enough or first:
-                    break
-            yield row
+            run.append(row)
+        while run and not run[-1].apart:
+            run.pop()
+        yield from run
+
+
+def _first_of_law(row: _Row, seen: set[str], rare: bool) -> bool:
+    """Tell whether a row may be a heading of the law itself, and not its repetition."""
+    if len(row.pieces) > 1 or not _LEGAL.match(row.key):
+        return False
+    first = _literal(row) not in seen
+    seen.add(_literal(row))
+    return rare or first
 
 
 def _literal(row: _Row) -> str:
@@ -113,6 +130,8 @@ def _literal(row: _Row) -> str:
 
 def _enough(pages: int) -> int:
     """Return how many pages must agree: left and right pages of a gazette often differ."""
+    if pages < 4:
+        return max(2, pages)
     if pages < 10:
         return max(2, round(0.3 * pages))
     return max(3, round(0.1 * pages))

@@ -156,7 +156,8 @@ def _letter(code: int) -> str:
 def _turn(text: pdfium.PdfTextPage, position: int) -> int:
     quarter = raw.FPDFText_GetCharAngle(text, position) / (math.pi / 2)
     # Scans are set straight by a degree or two; a watermark lies at 30 to 60.
-    return round(quarter) % 4 if abs(quarter - round(quarter)) < 0.1 else -1
+    # pdfium counts clockwise.
+    return -round(quarter) % 4 if abs(quarter - round(quarter)) < 0.1 else -1
 
 
 def _step(letters: _Letters, box: tuple[float, float, float, float]) -> bool | None:

@@ -183,6 +183,8 @@ def _is_centred_pair(held: list[Line], line: Line) -> bool:
 def _breaks_early(held: list[Line], line: Line, right: float) -> bool:
     """Tell whether the first word would have fitted on the line before: somebody ended that line."""
     last = held[-1]
+    if last.text.endswith("-"):
+        return False
     margin = min(right, max(line.box.x1, *(h.box.x1 for h in held)))
     room = margin - last.box.x1 - line.size
     return line.words[0].box.width + 0.3 * line.size < room
@@ -378,13 +380,19 @@ def _out_of_contents(blocks: list[Block]) -> list[Block]:
         count += 1
         if key in entries or len(block.text) > 240 or count > _MOST_CONTENTS:
             entries = None
-            for passed, heading in above:
-                passed.heading = heading
+            _mark_again(above, block)
             continue
         entries.add(key)
         above = [*above, (block, block.heading)] if block.heading else []
         block.heading = None
     return blocks
+
+
+def _mark_again(above: Sequence[tuple[Block, Heading]], first: Block) -> None:
+    """Mark the headings that stand over the first section behind a table of contents."""
+    if first.heading is None or first.heading.kind is Kind.SECTION:
+        for passed, heading in above:
+            passed.heading = heading
 
 
 def _entry(text: str) -> str:
