@@ -14,11 +14,12 @@ the node, as both programs do with an empty branch.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 Value = str | float | None  # a category, a number, or unknown
 Row = Mapping[str, Value]
@@ -82,21 +83,21 @@ class Growth:
 
 
 def entropy(weights: Iterable[float]) -> float:
-    """Return the mean bits that tell a label: -sum p log2 p (1986, section 4; 1993, section 2.2)."""
+    """Return the mean bits that tell a label: -sum p log2 p (1986, section 4; 1993, chapter 2)."""
     held = [w for w in weights if w > 0]
     total = math.fsum(held)
     return -math.fsum(w / total * math.log2(w / total) for w in held)
 
 
 def gain(groups: Sequence[Counts], unknown: float = 0.0) -> float:
-    """Return the bits that a split into `groups` saves, times the share of known values (3.2)."""
+    """Return the bits that a split into `groups` saves, times the share of known values (chapters 2, 3)."""
     known = math.fsum(_weight(g) for g in groups)
     after = math.fsum(_weight(g) / known * entropy(g.values()) for g in groups)
     return known / (known + unknown) * (entropy(_merged(groups).values()) - after)
 
 
 def split_information(groups: Sequence[Counts], unknown: float = 0.0) -> float:
-    """Return the bits that tell the branch; unknown values count as one branch more (2.3 and 3.2)."""
+    """Return the bits that tell the branch; unknown values count as one branch more (chapters 2, 3)."""
     return entropy([*(_weight(g) for g in groups), unknown])
 
 
@@ -189,30 +190,39 @@ def c45(examples: Sequence[Example], growth: Growth | None = None) -> Tree:
     """
     _refuse_none(examples)
     growth = growth or Growth()
-    tree = _c45(examples, _kinds(examples), growth)
+    tree = _c45(examples, _domains(examples), growth)
     return pruned(tree, examples, growth.confidence) if growth.prune else tree
 
 
-def _kinds(examples: Iterable[Example]) -> dict[str, Literal["number", "category"]]:
-    kinds: dict[str, Literal["number", "category"]] = {}
-    for name, value in (pair for e in examples for pair in sorted(e.row.items())):
-        if value is None:
-            continue
-        kind: Literal["number", "category"] = "category" if isinstance(value, str) else "number"
-        if kinds.setdefault(name, kind) != kind:
-            raise ValueError(f"Attribute {name!r} holds numbers and categories; it must hold one.")
-    return dict(sorted(kinds.items()))
+# Of each attribute the numbers that training holds, in order, or None if it is a category.
+_Domains = Mapping[str, Sequence[float] | None]
+
+
+def _domains(examples: Iterable[Example]) -> _Domains:
+    numbers: dict[str, set[float]] = {}
+    categories: set[str] = set()
+    for name, value in (pair for e in examples for pair in e.row.items()):
+        if isinstance(value, str):
+            categories.add(name)
+        elif value is not None:
+            numbers.setdefault(name, set()).add(float(value))
+    if both := sorted(categories & set(numbers)):
+        raise ValueError(f"Attribute {both[0]!r} holds numbers and categories; it must hold one.")
+    return {
+        name: sorted(numbers[name]) if name in numbers else None
+        for name in sorted(categories | set(numbers))
+    }
 
 
 def _c45(
     examples: Sequence[Example],
-    kinds: Mapping[str, Literal["number", "category"]],
+    domains: _Domains,
     growth: Growth,
 ) -> Tree:
     counts = counted(examples)
     if len(counts) == 1 or _weight(counts) < 2 * growth.min_cases:
         return Leaf(counts=counts)
-    split = _best_split(examples, kinds, growth)
+    split = _best_split(examples, domains, growth)
     if split is None:
         return Leaf(counts=counts)
     if split.at is not None:
@@ -221,10 +231,10 @@ def _c45(
             attribute=split.attribute,
             at=split.at,
             counts=counts,
-            below=_c45(below, kinds, growth),
-            above=_c45(above, kinds, growth),
+            below=_c45(below, domains, growth),
+            above=_c45(above, domains, growth),
         )
-    rest = {name: kind for name, kind in kinds.items() if name != split.attribute}
+    rest = {name: held for name, held in domains.items() if name != split.attribute}
     groups = _shared_out(_by_category(examples, split.attribute), examples, split.attribute)
     branches = {value: _c45(group, rest, growth) for value, group in groups.items()}
     return Choice(attribute=split.attribute, counts=counts, branches=branches)
@@ -232,15 +242,15 @@ def _c45(
 
 def _best_split(
     examples: Sequence[Example],
-    kinds: Mapping[str, Literal["number", "category"]],
+    domains: _Domains,
     growth: Growth,
 ) -> _Split | None:
-    """Return the best gain ratio among the splits whose gain is at least the mean (2.3)."""
+    """Return the best gain ratio among the splits whose gain is at least the mean (chapter 2)."""
     found = [
-        _numeric_split(examples, name, growth)
-        if kind == "number"
-        else _category_split(examples, name, growth)
-        for name, kind in kinds.items()
+        _category_split(examples, name, growth)
+        if numbers is None
+        else _numeric_split(examples, name, numbers, growth)
+        for name, numbers in domains.items()
     ]
     useful = [s for s in found if s is not None and s.gain > _TIE]
     if not useful:
@@ -260,10 +270,13 @@ def _category_split(examples: Sequence[Example], attribute: str, growth: Growth)
     return _Split(attribute=attribute, at=None, gain=gained, ratio=ratio)
 
 
-def _numeric_split(examples: Sequence[Example], attribute: str, growth: Growth) -> _Split | None:
+def _numeric_split(
+    examples: Sequence[Example], attribute: str, numbers: Sequence[float], growth: Growth
+) -> _Split | None:
     """Return the threshold of greatest gain; release 8 takes log2(thresholds) / cases off that gain.
 
-    (1993, section 2.4; 1996, section 3.2.)
+    The threshold is the greatest of all the training's `numbers` below the middle of the gap, so that
+    every threshold is a value that occurs (1993, chapter 2; 1996).
     """
     known = sorted(
         (
@@ -273,9 +286,10 @@ def _numeric_split(examples: Sequence[Example], attribute: str, growth: Growth) 
         ),
         key=lambda case: case[0],
     )
-    at = _best_threshold(known, growth.min_cases)
-    if at is None:
+    middle = _best_middle(known, growth.min_cases)
+    if middle is None:
         return None
+    at = numbers[bisect_right(numbers, middle) - 1]
     groups = [counted(g) for g in _known_halves(examples, attribute, at)]
     whole = math.fsum(e.weight for e in examples)
     unknown = max(0.0, whole - math.fsum(w for _, _, w in known))
@@ -285,15 +299,15 @@ def _numeric_split(examples: Sequence[Example], attribute: str, growth: Growth) 
     return _Split(attribute=attribute, at=at, gain=gained, ratio=ratio)
 
 
-def _best_threshold(known: Sequence[tuple[float, str, float]], min_cases: float) -> float | None:
-    """Return the value to split (value, label, weight) at: one that occurs, not a midpoint (2.4)."""
+def _best_middle(known: Sequence[tuple[float, str, float]], min_cases: float) -> float | None:
+    """Return the middle of the gap at which sorted (value, label, weight) are best split."""
     above: defaultdict[str, float] = defaultdict(float)
     for _, label, weight in known:
         above[label] += weight
     whole, under = math.fsum(above.values()), 0.0
     least = _least_in_branch(whole, len(above), min_cases)
     below: defaultdict[str, float] = defaultdict(float)
-    best, at = whole * entropy(above.values()) - _TIE, None
+    best, middle = whole * entropy(above.values()) - _TIE, None
     for (value, label, weight), (next_value, _, _) in pairwise(known):
         below[label] += weight
         above[label] -= weight
@@ -302,8 +316,8 @@ def _best_threshold(known: Sequence[tuple[float, str, float]], min_cases: float)
             continue
         after = under * entropy(below.values()) + (whole - under) * entropy(above.values())
         if after < best:
-            best, at = after - _TIE, value
-    return at
+            best, middle = after - _TIE, value + (next_value - value) / 2
+    return middle
 
 
 def _least_in_branch(whole: float, labels: int, min_cases: float) -> float:
@@ -337,7 +351,7 @@ def _halves(
 def _shared_out(
     groups: Mapping[str, list[Example]], examples: Iterable[Example], attribute: str
 ) -> dict[str, list[Example]]:
-    """Return the groups with a part of each unknown case, in proportion to their weight (3.2)."""
+    """Return the groups with a part of each unknown case, in proportion to their weight (chapter 3)."""
     unknown = [e for e in examples if e.row.get(attribute) is None]
     sizes = {value: math.fsum(e.weight for e in group) for value, group in groups.items()}
     whole = math.fsum(sizes.values())
@@ -352,7 +366,7 @@ def _shared_out(
 
 # ------------------------------------------------------------------ C4.5: pruning
 
-# The program's table of the normal deviate for one-sided confidence (file st-thresh / stats.c).
+# The program's table of the normal deviate for one-sided confidence (stats.c).
 _CONFIDENCE = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
 _DEVIATE = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
 
@@ -361,7 +375,7 @@ _DRAW = 0.1
 
 
 def upper_errors(cases: float, errors: float, confidence: float = 0.25) -> float:
-    """Return the errors to expect of a leaf, at the upper limit of confidence (4.2: N * U_CF(E, N)).
+    """Return the errors to expect of a leaf, at the upper limit of confidence: N * U_CF(E, N).
 
     As the program reckons it: exact for no error, a line up to one error, the normal approximation
     with correction for continuity beyond.
@@ -413,7 +427,7 @@ def _stray_errors(tree: Choice | Threshold, confidence: float) -> float:
 def pruned(tree: Tree, examples: Sequence[Example], confidence: float = 0.25) -> Tree:
     """Replace, from the leaves up, a tree by a leaf or by its heaviest branch if no more errors are expected.
 
-    (1993, section 4.1: both replacements; `examples` are those that the tree was grown from.)
+    (1993, chapter 4: both replacements; `examples` are those that the tree was grown from.)
     """
     if isinstance(tree, Leaf):
         return tree
@@ -479,7 +493,7 @@ def _children(tree: Choice | Threshold) -> list[Tree]:
 
 
 def distribution(tree: Tree, row: Row) -> dict[str, float]:
-    """Return the chance of each label.  An unknown value goes down every branch by its weight (3.2)."""
+    """Return the chance of each label.  An unknown value goes down every branch by its weight (chapter 3)."""
     if isinstance(tree, Leaf):
         return _chances(tree.counts)
     value = row.get(tree.attribute)

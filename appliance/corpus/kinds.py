@@ -46,10 +46,11 @@ _TAIL = re.compile(
 )
 # How codes number: § 12-3, Sec. 9, 17.04.020, 72-84.0:, ARTICLE II, Title 5, Ordinance No. 12.
 _NUMBERED = re.compile(
-    r"(?:§+|sec(?:tion|s?\.)|subsection|(?:sub)?(?:chapter|article|part|division|title)s?|ch\.|art\."
+    r"(?!(?:19|20)\d\d[-/](?:\d\d|\d{4})\b)"  # a year is no number of a section: 2025-26
+    r"(?:(?:§+|sec(?:tion|s)?\b\.?|subsection|(?:sub)?(?:chapter|article|part|division|title)s?|ch\.|art\."
     r"|appendix|exhibit|schedule|ord(?:inance|\.)|resolution|local law|public law|bill)"
     r"\s*(?:no\.?|number|#)?\s*(?:[a-z]?\d[\w.:-]*|[ivxlc]+\b|[a-z]\b)"
-    r"|\d+[a-z]?(?:[.:-]\d+[a-z]?)+(?![\w/])"
+    r"|\d+[a-z]?(?:[.:-]\d+[a-z]?)+(?![\w/]))"
 )
 _NAMELESS = re.compile(
     r"[^a-z]*|\W*(?:untitled|document|index|scan(?:ned)?|file|layout|img)[\W\d]*"
@@ -103,6 +104,7 @@ _WAY = (
 _LAW = (
     r"\bordinances?\b|\bcodes?\b|\bby-?laws?\b|\bregulations?\b|\bcharter\b|\bstatutes?\b"
     r"|\bresolutions?\b|\bstandards\b|\brules\b|\ban act\b|\blocal laws?\b|\bamend(?:ing|ments?)\b"
+    r"|§|\b(?:chapter|section|article|title) \d"
 )
 _SESSION = r"\bmeetings?\b|\bhearings?\b"
 _BODY = r"\bboards?\b|\bcommission\b|\bcommittee\b|\bcouncil\b|\bmeeting\b|\bhearing\b|\bzba\b"
@@ -115,11 +117,11 @@ _DESK = (
     r"|\bevents?\b|\bhours\b|\blocations?\b|\bcommissions?\b|\bcommittees?\b|\bboards?\b|\bcouncil\b"
     r"|\bmayor\b|\boffices?\b|\bportal\b|\bnews\b|\bservices\b|\bmaps?\b"
 )
-# A city's page of a permit explains it, unless its body turns out to be the law or a form.
+# A city's page of a permit explains it, unless it turns out to be the form.
 _PERMITS = (
-    r"\bpermit(?:s|ting)?\b|\binspections?\b|\breviews?\b|\blicen[cs](?:es?|ing)\b|\bvariances?\b"
-    r"|\bcertificates? of\b|\bremodel(?:s|ing)?\b|\brenovations?\b|\bzoning\b"
+    r"\bpermit(?:s|ting)?\b|\binspections?\b|\breviews?\b|\bremodel(?:s|ing)?\b|\brenovations?\b"
 )
+_LICENCES = r"\blicen[cs](?:es?|ing)\b|\bvariances?\b|\bcertificates? of\b|\bzoning\b"
 
 # Of an unnumbered title the first line that fits decides; several kinds leave the choice to the body,
 # and the last of them is taken where the body shows none.
@@ -127,13 +129,14 @@ _BY_WORDS: tuple[tuple[str, tuple[Kind, ...]], ...] = (
     (_INDEX, ("minutes", "page")),
     (_MEETING, ("minutes",)),
     (_ASKS, ("guide",)),
+    (_DEFINES, ("definition",)),
     (_SCHEDULE, ("fee_schedule",)),
     (_TEACHES, ("guide",)),
+    (rf"(?:{_FEE}).*\b(?:application|form)$", ("form",)),
     (rf"(?:{_FEE}).*(?:{_FORMS})|(?:{_FORMS}).*(?:{_FEE})", ("fee_schedule", "form", "page")),
     (rf"(?:{_FEE}).*(?:{_FORM})|(?:{_FORM}).*(?:{_FEE})", ("fee_schedule", "regulation", "form")),
     (rf"(?:{_FEE}).*(?:{_ABOUT_FEES})|(?:{_ABOUT_FEES}).*(?:{_FEE})", ("regulation", "guide")),
     (_FEE, ("fee_schedule", "regulation", "guide", "page")),
-    (_DEFINES, ("definition",)),
     (_CONTACT, ("page",)),
     (_STAFF, ("regulation", "guide", "page")),
     (_WAY, ("regulation", "guide")),
@@ -143,7 +146,8 @@ _BY_WORDS: tuple[tuple[str, tuple[Kind, ...]], ...] = (
     (_SESSION, ("minutes", "regulation", "page")),
     (_LAW, ("regulation", "guide", "page")),
     (_DESK, ("regulation", "guide", "page")),
-    (_PERMITS, ("form", "regulation", "guide")),
+    (_PERMITS, ("form", "guide")),
+    (_LICENCES, ("form", "regulation", "guide")),
 )
 # Words that say nothing of the kind: the body speaks, but of fees only where the title does.
 _UNSAID: tuple[Kind, ...] = ("definition", "regulation", "minutes", "form", "guide", "page")
@@ -151,18 +155,14 @@ _UNSAID: tuple[Kind, ...] = ("definition", "regulation", "minutes", "form", "gui
 
 def kinds_by_title(title: str) -> tuple[Kind, ...]:
     """Return the kinds that a title leaves open: one if it is clear, all if there is no title."""
-    plain = _plain(title)
+    whole = _SITE.sub("", " ".join(title.casefold().replace("_", " ").split()))
+    numbered = None if _DATED.match(whole) else _NUMBERED.match(whole)
+    if numbered:
+        return _law_kinds(whole[numbered.end() :])
+    plain = _TAIL.sub("", whole) or whole
     if _NAMELESS.fullmatch(plain):
         return ("definition", "fee_schedule", "regulation", "minutes", "form", "guide", "page")
-    numbered = None if _DATED.match(plain) else _NUMBERED.match(plain)
-    if numbered:
-        return _law_kinds(plain[numbered.end() :])
     return next((kinds for pattern, kinds in _BY_WORDS if re.search(pattern, plain)), _UNSAID)
-
-
-def _plain(title: str) -> str:
-    words = " ".join(title.casefold().replace("_", " ").split())
-    return _TAIL.sub("", _SITE.sub("", words)) or words
 
 
 def _law_kinds(heading: str) -> tuple[Kind, ...]:

@@ -123,9 +123,17 @@ def learn_small_lightgbm(examples: Sequence[Example]) -> Trained:
 
 
 def small_lightgbm(examples: Sequence[Example]) -> Boosted:
-    """Return 40 rounds of trees of 8 leaves, as the record that our own evaluator reads."""
+    """Return 40 rounds of trees of 8 leaves, as the record that our own evaluator reads.
+
+    Raises ArithmeticError if the evaluator and the library do not agree on every example.
+    """
     booster, columns, labels = _boosted(examples, rounds=40, num_leaves=8)
-    return exported(booster, [name for name, _ in columns], labels)
+    model = exported(booster, [name for name, _ in columns], labels)
+    rows = [e.row for e in examples]
+    theirs = _likeliest(np.asarray(booster.predict(_matrix(rows, columns))), labels)
+    if theirs != [likeliest(model, _numbers(row)) for row in rows]:
+        raise ArithmeticError("Our evaluator judges otherwise than LightGBM: the export is wrong.")
+    return model
 
 
 def exported(booster: lightgbm.Booster, columns: Sequence[str], labels: Sequence[str]) -> Boosted:

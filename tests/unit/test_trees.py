@@ -150,7 +150,7 @@ def test_a_case_of_unknown_outlook_is_shared_out_five_three_five() -> None:
     )
     sunny = tree.branches["sunny"]
     assert isinstance(sunny, Threshold)
-    assert (sunny.attribute, sunny.at) == ("humidity", 70.0)  # the book's 75: the next value below
+    assert (sunny.attribute, sunny.at) == ("humidity", 75.0)
     assert dict(sunny.below.counts) == pytest.approx({"Play": 2.0})
     assert dict(sunny.above.counts) == pytest.approx({"Don't": 3.0, "Play": 5 / 13})
 
@@ -170,7 +170,7 @@ def test_the_upper_limits_are_those_of_the_book(cases: int, errors: int, limit: 
 
 
 def test_the_subtree_of_the_votes_is_pruned_as_in_the_book() -> None:
-    """Section 4.2: leaves of 6, 9 and 1 cases without error give way to one leaf of 16 with one."""
+    """Chapter 4: leaves of 6, 9 and 1 cases without error give way to one leaf of 16 with one."""
     counts = {"democrat": 15.0, "republican": 1.0}
     tree = Choice(
         attribute="education spending",
