@@ -9,20 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 import anyio.to_thread
 import yaml
 
-from appliance.corpus.gate import objections
+from appliance.corpus.gate import Candidate, judge, judge_markup
 from appliance.corpus.kinds import kind_of
+from appliance.corpus.objection import Objection
+from appliance.corpus.places import place_name
 from appliance.corpus.sections import parse_markdown
 from appliance.corpus.tables import find_tables
 from appliance.domain import CityId, Rejected, Section, digest_of
 from appliance.errors import BadRequest
+from appliance.formats.charset import decode
 from appliance.formats.parsed import Parsed
 from appliance.formats.quarantine import Limits, parse_apart
+from appliance.formats.sniff import is_page
 
 # Of what the classifier tells apart, what the corpus form calls it.
 _DOC_TYPES: Mapping[str, str] = {
@@ -38,6 +42,16 @@ _NO_CITY = CityId("city")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """What the person at hand knows of a file that it does not say itself."""
+
+    city: CityId | None = None
+    url: str | None = None
+    fetched_at: datetime | None = None  # None: not known; nothing is guessed
+    doc_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """What was read in a file, and what the gate says to it."""
 
@@ -50,15 +64,20 @@ class Reading:
 
 
 async def parse(
-    path: Path, *, url: str | None = None, limits: Limits | None = None
+    path: Path, known: Provenance | None = None, *, limits: Limits | None = None
 ) -> Reading | Rejected:
     """Read the document in a file.  Raises BadRequest if there is no file to read."""
+    known = known or Provenance()
     limits = limits or Limits()
     raw = await anyio.to_thread.run_sync(_bytes_of, path, limits.largest)
-    parsed = await parse_apart(raw, name=path.name, url=url, limits=limits)
+    markup = decode(raw).text if is_page(raw) else None
+    parsed = await parse_apart(raw, name=path.name, url=known.url, limits=limits)
     if isinstance(parsed, Rejected):
-        return parsed
-    return await anyio.to_thread.run_sync(reading_of, parsed, path.stem)
+        # Of a page without text the gate can say what it is instead.
+        walls = judge_markup(markup) if markup is not None else ()
+        because = tuple(Objection.UNPARSABLE.because(reason) for reason in parsed.reasons)
+        return Rejected(where=str(path), reasons=walls or because)
+    return await anyio.to_thread.run_sync(reading_of, parsed, path.stem, known, markup)
 
 
 def _bytes_of(path: Path, largest: int) -> bytes:
@@ -74,19 +93,29 @@ def _bytes_of(path: Path, largest: int) -> bytes:
         raise BadRequest(f"{path}: {getattr(error, 'strerror', None) or error}.") from None
 
 
-def reading_of(parsed: Parsed, name: str) -> Reading:
+def reading_of(parsed: Parsed, name: str, known: Provenance, markup: str | None) -> Reading:
     """Return sections, kind, tables and the gate's word for a parsed document."""
     sections = parse_markdown(
         parsed.body, city=_NO_CITY, document_id=name, title=parsed.title or name
     )
     title = parsed.title or next((s.heading for s in sections), name)
+    candidate = Candidate(
+        body=parsed.body,
+        title=title,
+        markup=markup,
+        city=None if known.city is None else place_name(known.city),
+        url=known.url or parsed.url,
+        fetched_at=known.fetched_at,
+        effective_from=parsed.effective_from,
+        link_share=parsed.link_share,
+    )
     return Reading(
         parsed=parsed,
         title=title,
         kind=_kind(title, parsed),
         sections=sections,
         tables=len(find_tables(parsed.body)),
-        reasons=objections(parsed.body),
+        reasons=judge(candidate, today=date.today()),
     )
 
 
@@ -135,23 +164,13 @@ def _section_json(section: Section) -> dict[str, object]:
 # ------------------------------------------------------------------ as a corpus file
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Provenance:
-    """What the person who adds a document knows and the file does not say."""
-
-    city: CityId
-    url: str | None = None
-    fetched_at: datetime | None = None  # None: not known; nothing is guessed
-    doc_type: str | None = None
-
-
 def corpus_file(reading: Reading, known: Provenance) -> str:
     """Return an accepted document in the corpus form: front matter, then the body as it is."""
     parsed = reading.parsed
     fields = {
         "source_url": known.url or parsed.url,
         "city": known.city,
-        "doc_type": known.doc_type or _DOC_TYPES.get(reading.kind, "page"),
+        "doc_type": known.doc_type or _doc_type(reading),
         "title": reading.title,
         "fetched_at": known.fetched_at,
         "content_sha256": digest_of(parsed.body),
@@ -165,6 +184,11 @@ def corpus_file(reading: Reading, known: Provenance) -> str:
         width=1000,
     )
     return f"---\n{written}---\n{parsed.body}"
+
+
+def _doc_type(reading: Reading) -> str:
+    law = reading.parsed.format in _LAW_FORMATS
+    return "code" if law else _DOC_TYPES.get(reading.kind, "page")
 
 
 def file_name_of(reading: Reading) -> str:

@@ -32,7 +32,7 @@ def parse_command(
         typer.Option("--to", help="Write a corpus file here (a folder: named by title)."),
     ] = None,
     city: Annotated[
-        str | None, typer.Option("--city", help="The city of the corpus file, like new-york-ny.")
+        str | None, typer.Option("--city", help="Whose law it is, like new-york-ny.")
     ] = None,
     url: Annotated[str | None, typer.Option("--url", help="Where the file was published.")] = None,
     fetched_at: Annotated[
@@ -45,9 +45,11 @@ def parse_command(
     as_json: Json = False,
 ) -> None:
     """Read a published file: its sections and tables, or why it is rejected.  Needs no database."""
-    known = None if to is None else _provenance(city, url, fetched_at, doc_type)
+    if to is not None and city is None:
+        raise BadRequest("--to needs --city: a corpus file says whose law it is.")
+    known = _provenance(city, url, fetched_at, doc_type)
     try:
-        outcome = asyncio.run(parse(file, url=url))
+        outcome = asyncio.run(parse(file, known))
     except KeyboardInterrupt:
         err.print("permitbox: stopped; nothing was written.")
         raise typer.Exit(130) from None
@@ -57,7 +59,7 @@ def parse_command(
         _print(outcome, file)
     if isinstance(outcome, Rejected) or outcome.reasons:
         raise typer.Exit(1)
-    if to is not None and known is not None:
+    if to is not None:
         written = _write(to, outcome, known)
         err.print(f"written: {written}; `permitbox ingest {written}` loads it", markup=False)
 
@@ -65,12 +67,13 @@ def parse_command(
 def _provenance(
     city: str | None, url: str | None, fetched_at: str | None, doc_type: str | None
 ) -> Provenance:
-    if city is None:
-        raise BadRequest("--to needs --city: a corpus file says whose law it is.")
     if doc_type is not None and doc_type not in KINDS:
         raise BadRequest(f"--doc-type {doc_type!r} must be one of {', '.join(KINDS)}.")
     return Provenance(
-        city=city_of(city), url=url, fetched_at=_moment(fetched_at), doc_type=doc_type
+        city=None if city is None else city_of(city),
+        url=url,
+        fetched_at=_moment(fetched_at),
+        doc_type=doc_type,
     )
 
 

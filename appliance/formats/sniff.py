@@ -92,6 +92,17 @@ def format_of(raw: bytes, name: str = "") -> Format:
     return _of_text(raw, head, name.casefold())
 
 
+def is_page(raw: bytes) -> bool:
+    """Tell whether the bytes are a web page, whatever they are called."""
+    start = _head(raw).lstrip()
+    if _DOCTYPE_HTML.search(start):
+        return not raw.startswith((b"%PDF-", b"PK\x03\x04", _OLE))
+    try:
+        return start.startswith("<") and _of_markup(start) is Format.HTML
+    except Unparsable:
+        return False
+
+
 def _head(raw: bytes) -> str:
     """Return the first characters, enough to read marks in ASCII."""
     sample = raw[:_HEAD]
