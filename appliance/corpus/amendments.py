@@ -29,37 +29,46 @@ def amendments_of(text: str, *, enacted: date | None) -> tuple[Amendment, ...]:
     without a day.
     """
     articles = _articles(text)
-    effects = [e for a in articles for e in _effects(text, a, enacted)]
-    found: list[Amendment] = []
+    effects = _all_effects(text, articles, enacted)
+    acts = list(_acts(text, articles))
+    touched = {(article.number, target.number) for article, _, target in acts}
+    return tuple(
+        _amendment(article, clause, target, _effect_on(effects, article, target, touched), enacted)
+        for article, clause, target in acts
+    )
+
+
+def _acts(text: str, articles: Sequence[_Article]) -> Iterator[tuple[_Article, Span, _Target]]:
+    """Yield each thing that is done, with the article and the clause that do it."""
     code: tuple[str, ...] = ()
     for article in articles:
         clause = _clause(text, article)
-        target_of = list(_targets(clause.of(text), code))
-        for target in target_of:
+        for target in _targets(clause.of(text), code):
             code = target.code or code
-            effect = _effect_on(effects, article.number, target.number)
-            found.append(
-                Amendment(
-                    kind=target.kind,
-                    number=target.number,
-                    within=target.within,
-                    code=target.code,
-                    clause=clause,
-                    matter=Span(start=clause.end, end=max(clause.end, article.span.end)),
-                    enacted=enacted,
-                    effective=effect.moment.day if effect else None,
-                    effective_clause=effect.clause if effect else None,
-                    undated=_why_undated(effect),
-                )
-            )
-    return tuple(found)
+            yield article, clause, target
+
+
+def _amendment(
+    article: _Article, clause: Span, target: _Target, effect: _Effect | None, enacted: date | None
+) -> Amendment:
+    return Amendment(
+        kind=target.kind,
+        number=target.number,
+        within=target.within,
+        code=target.code,
+        clause=clause,
+        matter=Span(start=clause.end, end=max(clause.end, article.span.end)),
+        enacted=enacted,
+        effective=effect.moment.day if effect else None,
+        effective_clause=effect.clause if effect else None,
+        undated=NOT_STATED if effect is None else effect.moment.unknown,
+    )
 
 
 def takes_effect(text: str, *, enacted: date | None) -> date | None:
     """Return the first day on which any part of the law applies, if its own clauses tell it."""
-    days = [e.moment.day for a in _articles(text) for e in _effects(text, a, enacted)]
-    known = [d for d in days if d is not None]
-    return min(known) if known else None
+    effects = _all_effects(text, _articles(text), enacted)
+    return min((e.moment.day for e in effects if e.moment.day), default=None)
 
 
 def concerns(
@@ -159,13 +168,19 @@ _LAST = re.compile(
 def _articles(text: str) -> list[_Article]:
     """Return the sections of the law.  Without any the whole text counts as its first."""
     heads: list[re.Match[str]] = []
+    stray: re.Match[str] | None = None
     last = 0
     for match in _ARTICLE.finditer(text):
         step = int(match["number"]) - last
         repeated = step == 0 and _VERB.search(text, match.end(), match.end() + 400) is not None
-        if repeated or 0 < step <= _SKIPPED or (heads and _LAST.match(text, match.end())):
+        if repeated or 0 < step <= _SKIPPED:
             heads.append(match)
-            last += max(step, 0)
+            last += step
+            stray = None
+        elif _LAST.match(text, match.end()):
+            stray = match  # misnumbered, or quoted from another law if more articles follow
+    if stray and heads:
+        heads.append(stray)
     if not heads:
         return [_Article(number=1, span=Span(start=0, end=len(text)))]
     ends = [h.start() for h in heads[1:]] + [len(text)]
@@ -358,6 +373,11 @@ class _Effect:
     moment: Moment
     clause: Span
 
+    @property
+    def for_all(self) -> bool:
+        """Tell whether it is the law's general day."""
+        return not self.articles and not self.numbers
+
 
 # The law speaks of itself: "This local law takes effect", "Sections one and two of this ordinance …".
 _OF_ITSELF = re.compile(
@@ -388,6 +408,16 @@ _PIECE = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_EFFECT = 4000
+
+
+def _all_effects(text: str, articles: Sequence[_Article], enacted: date | None) -> list[_Effect]:
+    """Return the days that a law sets.  Of several for all of it the last article's are its own.
+
+    The earlier ones stand in law that it quotes: "Section 5 of local law 1 is amended to read …".
+    """
+    effects = [e for a in articles for e in _effects(text, a, enacted)]
+    last = max((e.clause.start for e in effects if e.for_all), default=0)
+    return [e for e in effects if not e.for_all or e.clause.start == last]
 
 
 def _effects(text: str, article: _Article, enacted: date | None) -> Iterator[_Effect]:
@@ -445,15 +475,23 @@ def _scopes(subject: str) -> Iterator[tuple[frozenset[int], frozenset[str]]]:
         yield frozenset(made_by), frozenset(numbers)
 
 
-def _effect_on(effects: Sequence[_Effect], article: int, number: str | None) -> _Effect | None:
-    """Return the most particular effect that covers the article and the number."""
-    fitting = [
-        e
-        for e in effects
-        if (not e.articles or article in e.articles) and (not e.numbers or number in e.numbers)
-    ]
+def _effect_on(
+    effects: Sequence[_Effect],
+    article: _Article,
+    target: _Target,
+    touched: set[tuple[int, str | None]],
+) -> _Effect | None:
+    """Return the most particular effect that covers what an article does to a target.
+
+    A number that an effect names is meant even if the article that it names does not touch it: then
+    the law counts its own articles wrongly, as some do.
+    """
+
+    def covers(e: _Effect) -> bool:
+        if e.numbers:
+            astray = not any((a, target.number) in touched for a in e.articles)
+            return target.number in e.numbers and (article.number in e.articles or astray)
+        return not e.articles or article.number in e.articles
+
+    fitting = [e for e in effects if covers(e)]
     return max(fitting, key=lambda e: (bool(e.numbers), bool(e.articles)), default=None)
-
-
-def _why_undated(effect: _Effect | None) -> str | None:
-    return NOT_STATED if effect is None else effect.moment.unknown

@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
 
+import httpx
 import pytest
 import pytest_asyncio
 
+from appliance.answers.validity import UNDATED
 from appliance.diff import difference
 from appliance.domain import CityId, Query, StoredSection
 from appliance.retrieve import retrieve
+from appliance.web.app import create_app
+from appliance.web.schemas import AnswerOut, HitsOut
 from appliance.wiring import House, open_house
 from tests.integration.conftest import TODAY, Database, ingested, permitbox, record
 
@@ -314,6 +318,34 @@ async def test_an_answer_and_a_hit_from_an_amended_section_carry_the_warning(
     assert first["warnings"] == expected
     told = permitbox("ask", *question, "--as-of", "2025-04-01", database=empty).out
     assert "Amended by Local Law 7 of 2025 (takes effect on 2025-06-29)" in told
+
+
+async def test_pages_and_the_api_say_what_changes_a_section(house: House, write: Write) -> None:
+    await ingested(house, write([FENCE | {"effective_date": None}, LAW]))
+    transport = httpx.ASGITransport(app=create_app(house))
+    asked = {
+        "city": ELM,
+        "question": "How high may a fence be under section 1.1?",
+        "as_of": "2026-01-01",
+    }
+    sentence = "Amended by Local Law 7 of 2025 (in force since 2025-06-29)"
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080") as client:
+        answer = AnswerOut.model_validate((await client.post("/api/ask", json=asked)).json())
+        (warning,) = answer.warnings
+        assert (warning.law, warning.effective) == ("Local Law 7 of 2025", IN_FORCE)
+        hits = await client.get(
+            "/api/search", params={"city": ELM, "q": "fence", "as_of": "2026-01-01"}
+        )
+        found = HitsOut.model_validate(hits.json()).hits
+        assert next(h for h in found if h.external_id == "elm-1.1").warnings == (warning,)
+        asked["q"] = str(asked.pop("question"))
+        assert sentence in (await client.get("/", params=asked)).text
+        id_ = next(h.section_id for h in found if h.external_id == "elm-1.1")
+        page = await client.get(f"/sections/{id_}", params={"as_of": "2026-01-01"})
+        assert sentence in page.text
+        assert UNDATED in page.text
+        section = (await client.get(f"/api/sections/{id_}", params={"as_of": "2025-01-01"})).json()
+        assert (section["warnings"], section["dates"]) == ([], UNDATED)
 
 
 # ------------------------------------------------------------------ superseded law

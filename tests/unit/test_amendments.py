@@ -253,6 +253,11 @@ def law(*clauses: str) -> str:
             ["2024-03-01"] * 4,
         ),
         (["This act shall become effective on May 2, 2024."], ["2024-05-02"] * 4),
+        (
+            [("This local law takes effect immediately, except that section 1.2 of the Elm code, as "
+             "amended by section three of this local law, takes effect 60 days after it becomes law.")],
+            ["2024-01-31", "2024-03-31", "2024-01-31", "2024-01-31"],
+        ),
         ([], [None] * 4),
     ],
 )  # fmt: skip
@@ -265,6 +270,16 @@ def test_every_part_of_a_law_has_its_own_day(clauses: list[str], days: list[str 
 def test_a_law_without_a_clause_says_so() -> None:
     assert {a.undated for a in amendments_of(law(), enacted=PASSED)} == {NOT_STATED}
     assert takes_effect(law(), enacted=PASSED) is None
+
+
+def test_a_clause_that_the_law_quotes_from_another_law_is_not_its_own() -> None:
+    text = (
+        "§ 1. Section 1.1 of the Elm code is REPEALED.\n"
+        "§ 2. Section 5 of local law 1 for the year 2018 is amended to read as follows:\n"
+        "§ 5. This local law takes effect 270 days after it becomes a law.\n"
+        "§ 3. This local law takes effect immediately.\n"
+    )
+    assert [a.effective for a in amendments_of(text, enacted=PASSED)] == [PASSED]
 
 
 def test_a_law_applies_from_the_first_day_of_any_part() -> None:
