@@ -121,3 +121,17 @@ def gate_command(
     pages = [p for f in sorted(corpus.glob("fixtures-*")) for p in sorted(f.rglob("*.htm*"))]
     for line in report(folders, pages, seed=seed, each=each, shortest=shortest):
         print(line)
+
+
+@app.command("pdf")
+def pdf_command(
+    shared: Annotated[
+        Path, typer.Option("--shared", help="The folder with corpus/pdf-* and eval/dev-pdf.jsonl.")
+    ] = Path("../shared"),
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds of each, in turn.")] = 2,
+) -> None:
+    """Pages a second of PDF to Markdown, facts found, and words in order against checked XML."""
+    from benchmarks.pdf import compare as compare_pdf
+
+    for line in compare_pdf(shared, rounds):
+        print(line)

@@ -185,7 +185,7 @@ def is_mark(word: Word, line: Line) -> bool:
 
 
 _POWERS = {"2": "²", "3": "³"}
-_UNIT = re.compile(r"(?:\d|^)(?:m|km|cm|mm|ft|in|yd|M)$")
+_UNIT = re.compile(r"\d\s?(?:m|km|cm|mm|ft|in|yd)$|(?:^|[\s(])(?:m|km|cm|mm|ft)$")
 
 
 def _joined(line: Line) -> str:
