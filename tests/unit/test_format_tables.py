@@ -179,11 +179,22 @@ def test_a_table_keeps_its_values_in_their_places(html: str, rows: Rows) -> None
             f"<table><tr><td>(a)<td>{'No fence. ' * 9}<tr><td>(b)<td>{'No wall. ' * 9}</table>",
             f"(a) {'No fence. ' * 9}".strip() + f"\n(b) {'No wall. ' * 9}".rstrip(),
         ),
-        (f"<table><tr><td>{'Menu. ' * 90}<td>Text.</table>", f"{'Menu. ' * 90}".strip() + "\n\nText."),
+        (
+            f"<table><tr><td>{'Menu. ' * 90}<td>Text.</table>",
+            f"{'Menu. ' * 90}".strip() + "\n\nText.",
+        ),
         ("<table><tr><td></table>", ""),
         ("<table></table>", ""),
     ],
-    ids=["one cell", "said to be", "one column", "an outline", "columns of a page", "empty", "bare"],
+    ids=[
+        "one cell",
+        "said to be",
+        "one column",
+        "an outline",
+        "columns of a page",
+        "empty",
+        "bare",
+    ],
 )
 def test_a_table_that_only_places_text_becomes_paragraphs(html: str, text: str) -> None:
     assert fragment_to_markdown(html) == text
@@ -209,7 +220,11 @@ def test_text_around_a_table_stays_around_it() -> None:
 words = st.text("abcXYZ 019|.$%", min_size=1, max_size=12).map(lambda t: " ".join(t.split()))
 
 
-@given(st.integers(2, 5).flatmap(lambda n: st.lists(st.lists(words, min_size=n, max_size=n), min_size=2)))
+@given(
+    st.integers(2, 5).flatmap(
+        lambda n: st.lists(st.lists(words, min_size=n, max_size=n), min_size=2)
+    )
+)
 def test_any_rows_of_words_come_back_from_the_pipe_table(rows: Rows) -> None:
     rows = [[f"{y}.{x} {text}".strip() for x, text in enumerate(row)] for y, row in enumerate(rows)]
     html = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) for row in rows)
