@@ -36,9 +36,11 @@ from appliance.commands.options import (
     AsOf,
     City,
     Json,
+    With,
     city_of,
     day_of,
     err,
+    having_of,
     out,
     print_json,
     run_in_house,
@@ -199,11 +201,17 @@ def search_command(
     legs: Annotated[
         str, typer.Option("--legs", help="Which legs search: any of dense,lexical,named.")
     ] = ",".join(LEGS),
+    having: With = None,
     as_of: AsOf = None,
     as_json: Json = False,
 ) -> None:
     """Show the passages that a question finds, best first."""
-    asked = Query(text=checked_question(query), city=city_of(city), as_of=day_of(as_of))
+    asked = Query(
+        text=checked_question(query),
+        city=city_of(city),
+        as_of=day_of(as_of),
+        having=having_of(having or ()),
+    )
     chosen = parse_legs(legs)
 
     async def work(house: House) -> list[dict[str, Any]]:

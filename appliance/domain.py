@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from hashlib import sha256
-from typing import Literal, NewType
+from typing import Literal, NewType, get_args
 
 CityId = NewType("CityId", str)  # "new-york-ny"
 SectionId = NewType("SectionId", int)  # a section of one stored version
@@ -233,11 +233,54 @@ class PendingAmendment:
         return since is None or since <= day
 
 
+# ------------------------------------------------------------------ references
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A numbered unit of a code: ("chapter", "5"); the number "" means the one that we stand in."""
+
+    unit: str
+    number: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """One mention of a part of the law, as it is written; whether it exists is not known here."""
+
+    kind: str  # a unit, or table | relative | ordinance | state | federal | act | former
+    unit: str  # section, chapter, …; what is named there
+    number: str  # normalised; "" in "this chapter"; "preceding" or "following" for a step
+    span: Span
+    within: tuple[Part, ...] = ()  # the narrowest first
+    law: str = ""  # the name of the law as it is written there, "" if none is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """What a section says that a term means."""
+
+    term: str  # lower case
+    span: Span  # from the term to the end of its definition
+
+
 # ------------------------------------------------------------------ search
 
 
+EntityKind = Literal["district", "permit", "dimension", "fee", "money", "ordinance", "date"]
+ENTITY_KINDS: tuple[EntityKind, ...] = get_args(EntityKind)
+
 Leg = Literal["dense", "lexical", "named"]
 LEGS: tuple[Leg, ...] = ("dense", "lexical", "named")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Having:
+    """An entity that a section must name to be found: a district, a permit, a size, a fee."""
+
+    kind: EntityKind
+    value: str  # normalised
+    unit: str | None  # None: any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,6 +291,7 @@ class Query:
     city: CityId
     as_of: date
     named: tuple[str, ...] = ()  # normalised section numbers that the question names
+    having: tuple[Having, ...] = ()  # only sections that name all of these
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

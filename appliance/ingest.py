@@ -12,8 +12,8 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
@@ -23,6 +23,9 @@ import zstandard
 
 from appliance.audit import Audited, audit_due
 from appliance.corpus.chunks import chunk_section, embedding_input, fitted_breadcrumb
+from appliance.corpus.cross_references import mentions_of
+from appliance.corpus.defined_terms import definitions_of
+from appliance.corpus.entities import districts_defined, entities_of
 from appliance.corpus.labels import labels_of
 from appliance.corpus.records import Read, read_markdown, read_records
 from appliance.domain import CityId, Document, Rejected, Section, digest_of
@@ -58,11 +61,11 @@ NOTED = 8
 class Progress:
     """Where a run stands, for whoever shows it."""
 
-    stage: str  # reading | encoding
+    stage: str  # reading | references | encoding
     what: str  # the file or the city at work
     done: int
     total: int
-    unit: str  # bytes | chunks
+    unit: str  # bytes | mentions | chunks
     rate: float  # units a second since the stage began
     eta: float | None  # seconds
 
@@ -105,6 +108,7 @@ async def ingest(
     files = corpus_files(paths, summary.unreadable)
     async with loader.exclusive():
         await _read_files(loader, encoder.tokenizer, files, city, today, tell, summary)
+        await link_all(loader, tell)
         summary.audited = await audit_due(loader.audits, today)
         await encode_all(loader, encoder, tell, summary)
     summary.seconds = time.monotonic() - began
@@ -136,7 +140,11 @@ def _files_at(path: Path) -> list[Path]:
     if not path.is_file():
         raise UnreadableFile(str(path), "there is no such file or folder")
     if not path.name.endswith(_SUFFIXES):
-        raise UnreadableFile(str(path), f"is not a corpus file ({', '.join(_SUFFIXES)})")
+        raise UnreadableFile(
+            str(path),
+            f"is not a corpus file ({', '.join(_SUFFIXES)}); "
+            "run `permitbox parse FILE --to FILE.md --city ID` first",
+        )
     return [path.resolve()]
 
 
@@ -192,7 +200,9 @@ async def _read_file(
         raise UnreadableFile(str(path), "holds no record")
     fresh, unchanged = await _split_unchanged(loader, reads)
     try:
-        documents = await anyio.to_thread.run_sync(_prepare_all, fresh, tokenizer)
+        documents = await anyio.to_thread.run_sync(
+            _prepare_all, fresh, tokenizer, _districts(reads)
+        )
     except ChunkTooLong as error:
         raise UnreadableFile(str(path), str(error)) from error
     result = await loader.load_file(
@@ -201,7 +211,7 @@ async def _read_file(
         digest=digest,
         pipeline=PIPELINE,
         documents=documents,
-        unchanged=[(r.city, r.accepted.document.external_id) for r in unchanged],
+        unchanged=[(r.city, r.accepted.document.external_id, r.place) for r in unchanged],
         rejected=len(rejected),
         reasons=_reasons(rejected),
         whole=all(r.reasons == (_TWICE,) for r in rejected),
@@ -280,7 +290,7 @@ def _parse(text: str, path: Path, city: CityId | None) -> tuple[list[Read], list
         results = [read_markdown(text, name=str(path), city=city)]
     reads: dict[tuple[str, str], Read] = {}
     rejected = []
-    for result in results:
+    for place, result in enumerate(results):
         if isinstance(result, Rejected):
             rejected.append(result)
             continue
@@ -293,7 +303,7 @@ def _parse(text: str, path: Path, city: CityId | None) -> tuple[list[Read], list
                 )
             )
         else:
-            reads[key] = result
+            reads[key] = replace(result, place=place)
     return list(reads.values()), rejected
 
 
@@ -331,18 +341,31 @@ def version_of(read: Read) -> str:
     return digest_of(json.dumps(facts, ensure_ascii=False))
 
 
-def _prepare_all(reads: Sequence[Read], tokenizer: Tokenizer) -> list[LoadDocument]:
-    return [_prepare(read, tokenizer) for read in reads]
+def _districts(reads: Iterable[Read]) -> dict[CityId, frozenset[str]]:
+    """Return the codes of the zoning districts that the headings of a file define, by city."""
+    headings: dict[CityId, set[tuple[str, ...]]] = {}
+    for read in reads:
+        of_city = headings.setdefault(read.city.id, set())
+        for section in read.accepted.sections:
+            of_city.add((*section.path, section.heading))
+    return {city: districts_defined(names) for city, names in headings.items()}
 
 
-def _prepare(read: Read, tokenizer: Tokenizer) -> LoadDocument:
+def _prepare_all(
+    reads: Sequence[Read], tokenizer: Tokenizer, districts: Mapping[CityId, frozenset[str]]
+) -> list[LoadDocument]:
+    return [_prepare(read, tokenizer, districts[read.city.id]) for read in reads]
+
+
+def _prepare(read: Read, tokenizer: Tokenizer, districts: frozenset[str]) -> LoadDocument:
     document: Document = read.accepted.document
     sections: tuple[Section, ...] = read.accepted.sections
     crumbs = tuple(fitted_breadcrumb(s, tokenizer) for s in sections)
     chunks = []
     for position, section in enumerate(sections):
         for chunk in chunk_section(document.body, section, position, tokenizer):
-            words = embedding_input(crumbs[position], [lead.of(document.body) for lead in chunk.leads], chunk.text)
+            leads = [lead.of(document.body) for lead in chunk.leads]
+            words = embedding_input(crumbs[position], leads, chunk.text)
             chunks.append((chunk, sha256(words.encode()).digest()))
     return LoadDocument(
         city=read.city,
@@ -352,8 +375,29 @@ def _prepare(read: Read, tokenizer: Tokenizer) -> LoadDocument:
         crumbs=crumbs,
         labels=labels_of(document.body, sections),
         chunks=tuple(chunks),
+        place=read.place,
+        entities=tuple(
+            (position, entity)
+            for position, section in enumerate(sections)
+            for entity in entities_of(section.span.of(document.body), districts)
+        ),
         amendments=read.accepted.amendments,
+        mentions=tuple(mentions_of(document.body, sections)),
+        definitions=tuple(definitions_of(document.body, sections)),
     )
+
+
+# ------------------------------------------------------------------ references
+
+
+async def link_all(loader: Loader, tell: Tell) -> None:
+    """Work out where the mentions lead, in each city whose sections have changed."""
+    unlinked = await loader.unlinked_cities()
+    clock = _Clock("references", "mentions", sum(c.mentions for c in unlinked), tell)
+    for city in unlinked:
+        await loader.link_references(city.id)
+        clock.add(city.mentions, city.slug)
+        _stop_if_cancelled()
 
 
 # ------------------------------------------------------------------ encoding
@@ -398,7 +442,7 @@ async def _encode_city(loader: Loader, encoder: Encoder, city: int) -> AsyncIter
     while tasks := await loader.next_unencoded(city, BATCH * 64):
         for i in range(0, len(tasks), BATCH):
             batch = tasks[i : i + BATCH]
-            texts = [embedding_input(t.crumb, t.text) for t in batch]
+            texts = [embedding_input(t.crumb, t.leads, t.text) for t in batch]
             await loader.keep_vectors(batch, await encoder.encode_documents(texts))
             yield len(batch)
             if i // BATCH % NOTED == NOTED - 1:

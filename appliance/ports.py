@@ -22,16 +22,22 @@ from appliance.domain import (
     ChunkKind,
     City,
     CityId,
+    Definition,
     Document,
+    EntityKind,
+    Having,
     Hit,
+    Mention,
     Section,
     SectionId,
     Span,
+    Standing,
     State,
     StoredSection,
 )
 
 Vectors = NDArray[np.float32]
+Only = Sequence[SectionId] | None  # a search among these sections; None: among all
 
 
 class Tokenizer(Protocol):
@@ -181,6 +187,7 @@ class FoundChunk:
     section: StoredSection
     span: Span  # in the section's text
     kind: ChunkKind
+    leads: tuple[Span, ...] = ()  # in the section's text: what stands over the chunk
 
 
 class Searcher(Protocol):
@@ -194,16 +201,24 @@ class Searcher(Protocol):
         """Return what is held of the city.  Raises NoSuchCity with the nearest names."""
         ...
 
-    async def dense(self, city: CityId, vector: Vectors, k: int, as_of: date) -> Sequence[Hit]:
+    async def sections_having(self, city: CityId, having: Sequence[Having]) -> Sequence[SectionId]:
+        """Return the sections that hold all of these entities."""
+        ...
+
+    async def dense(
+        self, city: CityId, vector: Vectors, k: int, as_of: date, only: Only = None
+    ) -> Sequence[Hit]:
         """Return the k nearest chunks in force; none before the city is encoded."""
         ...
 
-    async def lexical(self, city: CityId, text: str, k: int, as_of: date) -> Sequence[Hit]:
+    async def lexical(
+        self, city: CityId, text: str, k: int, as_of: date, only: Only = None
+    ) -> Sequence[Hit]:
         """Return the k best chunks in force by BM25."""
         ...
 
     async def named(
-        self, city: CityId, numbers: Sequence[str], k: int, as_of: date
+        self, city: CityId, numbers: Sequence[str], k: int, as_of: date, only: Only = None
     ) -> Sequence[Hit]:
         """Return the chunks of the sections that bear one of the numbers."""
         ...
@@ -363,6 +378,17 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """Something that a text names in a way that can be compared: a district, a height, a fee."""
+
+    kind: EntityKind
+    value: str  # normalised: "R-1", "fence permit", "6", "2024-01-01"
+    unit: str | None  # of a dimension or an amount: "foot", "dollar", "dollar per sqft"
+    bound: Literal["min", "max"] | None  # "at least six feet", "six feet or less"
+    span: Span  # in the text that it was found in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadDocument:
     """A document with all that is stored of it."""
 
@@ -373,7 +399,12 @@ class LoadDocument:
     crumbs: tuple[str, ...]  # parallel to `sections`
     labels: tuple[Label, ...]
     chunks: tuple[tuple[Chunk, bytes], ...]  # with the sha256 of the embedding input
+    place: int = 0  # in the corpus file
+    entities: tuple[tuple[int, Entity], ...] = ()  # with the section's position; spans in its text
     amendments: tuple[Amendment, ...] = ()  # what an enacted law does to sections of the code
+    # What each section mentions and defines, with the section's position and spans in the body.
+    mentions: tuple[tuple[int, Mention], ...] = ()
+    definitions: tuple[tuple[int, Definition], ...] = ()
 
     @property
     def law(self) -> str:
@@ -400,11 +431,37 @@ class StaleCity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnlinkedCity:
+    """A city whose graph of references is behind its rows."""
+
+    id: int
+    slug: str
+    mentions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossReference:
+    """A mention of the law in a section, and what it leads to."""
+
+    source: str  # external id of the section
+    source_citation: str
+    target: str | None  # external id of a section, or the path of a chapter
+    target_citation: str | None
+    text: str  # as it is written
+    kind: str
+    reason: str | None  # why it leads nowhere
+    span: Span  # in the text of the source's record
+    candidates: tuple[str, ...]  # external ids, if more than one section fits
+    standing: Standing | None  # of the section that it leads to
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EncodeTask:
     """One distinct embedding input."""
 
     input: bytes
     crumb: str
+    leads: tuple[str, ...]
     text: str
 
 
@@ -436,13 +493,21 @@ class Loader(Protocol):
         digest: str,
         pipeline: str,
         documents: Sequence[LoadDocument],
-        unchanged: Sequence[tuple[City, str]],
+        unchanged: Sequence[tuple[City, str, int]],  # with its place in the file
         rejected: int,
         reasons: Mapping[str, int],
         whole: bool,
         today: date,
     ) -> LoadResult:
         """Write all that one file brings."""
+        ...
+
+    async def unlinked_cities(self) -> Sequence[UnlinkedCity]:
+        """Return the cities whose graph of references is behind their rows."""
+        ...
+
+    async def link_references(self, city: int) -> int:
+        """Make the city's graph anew; return how many edges it has."""
         ...
 
     async def stale_cities(self) -> Sequence[StaleCity]:

@@ -58,17 +58,18 @@ async def _all_legs(
 ) -> list[Hit]:
     found: dict[Leg, Sequence[Hit]] = {}
     text = widened(query.text)
+    only = await store.sections_having(query.city, query.having) if query.having else None
 
     async def dense() -> None:
         vector = await encoder.encode_query(text)
-        found["dense"] = await store.dense(query.city, vector, DEPTH, query.as_of)
+        found["dense"] = await store.dense(query.city, vector, DEPTH, query.as_of, only)
 
     async def lexical() -> None:
-        found["lexical"] = await store.lexical(query.city, text, DEPTH, query.as_of)
+        found["lexical"] = await store.lexical(query.city, text, DEPTH, query.as_of, only)
 
     async def named() -> None:
         numbers = query.named or tuple(await named_numbers(store, query))
-        found["named"] = await store.named(query.city, numbers, NAMED_DEPTH, query.as_of)
+        found["named"] = await store.named(query.city, numbers, NAMED_DEPTH, query.as_of, only)
 
     runs = {"dense": dense, "lexical": lexical, "named": named}
     try:
@@ -99,4 +100,5 @@ def _passage(position: int, ranked: Ranked, found: FoundChunk) -> Passage:
         similarity=round(ranked.similarity, 6),
         legs=ranked.legs,
         kind=found.kind,
+        leads=found.leads,
     )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import date
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from appliance.domain import CityId, parse_city_id
+from appliance.corpus.entities import parse_having
+from appliance.domain import CityId, Having, parse_city_id
 from appliance.errors import BadRequest
 from appliance.settings import Settings, read_settings
 from appliance.wiring import House, open_house
@@ -23,6 +24,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
 City = Annotated[str, typer.Option("--city", help="The city's id, like new-york-ny.")]
 AsOf = Annotated[
     str | None, typer.Option("--as-of", help="The day whose law applies, like 2026-07-01.")
+]
+With = Annotated[
+    list[str] | None,
+    typer.Option("--with", help="Only sections that name this: district=R-1, permit=fence."),
 ]
 
 
@@ -58,6 +63,14 @@ def day_of(text: str | None, option: str = "--as-of") -> date:
         return date.fromisoformat(text)
     except ValueError:
         raise BadRequest(f"{option} {text!r} is not a date like 2026-07-01.") from None
+
+
+def having_of(texts: Sequence[str]) -> tuple[Having, ...]:
+    """Return the filters that the options give.  Raises BadRequest."""
+    try:
+        return tuple(map(parse_having, texts))
+    except ValueError as error:
+        raise BadRequest(f"--with {error}.") from None
 
 
 def print_json(value: object) -> None:

@@ -128,7 +128,7 @@ _UNIT_PATTERN = "|".join(
     r"[\s-]{1,3}".join(re.escape(part) for part in word.split())
     for word in sorted(_BY_WORD, key=len, reverse=True)
 )
-_REPEAT = rf"\(\s{{0,3}}\$?\s?(?P<%s>[\d.,]{{1,24}}(?:\s?{_SIGN})?)\s?%%?\s{{0,3}}\)"
+_REPEAT = rf"\(\s{{0,3}}\$?\s?(?P<%s>[\d.,/]{{1,24}}(?:\s?{_SIGN})?)\s?%%?\s{{0,3}}\)"
 _QUANTITY = re.compile(
     rf"(?P<currency>\$\s?)?{_NUMBER}(?:[\s-]?(?P<scale>hundred|thousand|million)\b)?"
     rf"(?:\s{{0,3}}{_REPEAT % 'repeat'}(?=[\s-]{{0,3}}(?:{_UNIT_PATTERN})(?![a-z])))?"
@@ -140,8 +140,14 @@ _QUANTITY = re.compile(
 )
 
 
-# Where a quantity can begin at all.  The whole pattern, tried at every character, takes twice as long.
-_BEGIN = re.compile(rf"[$.\d{_SIGN[1:]}|\b(?:{_ONE}|{'|'.join(_TENS)})\b", re.IGNORECASE)
+# Where a quantity can begin at all: the whole pattern, tried at every character, takes three times as
+# long, and so do alternatives that do not begin with a set of letters.
+_FIRST_WORDS = (*_SMALL, *_TENS)
+_BEGIN = re.compile(
+    rf"[$\d{_SIGN[1:]}|\.(?=\d)"
+    rf"|\b[{''.join({w[0] for w in _FIRST_WORDS})}](?:{'|'.join(w[1:] for w in _FIRST_WORDS)})\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,19 +183,19 @@ def quantities(text: str) -> list[Quantity]:
 
 def _quantities(text: str) -> Iterator[Quantity]:
     position = 0
-    quotes = _Quotes()
+    quotes = _Quotes(text)
     while match := _search(text, position):
-        quotes.read(text, position, match.start())
+        unit = _unit(match, quotes)
+        if unit is None:
+            position = _end_of_bare(match)
+            continue
         value = _value(match)
-        unit = _unit(match, quoted=quotes.open)
-        position = _end(match, value, unit)
-        if unit is not None:
-            span = Span(start=match.start(), end=position)
-            words = " ".join(span.of(text).split())
-            for each in _values(match, value):
-                yield Quantity(value=each, unit=unit, text=words, span=span)
-        elif match["prime"]:
-            position = match.start("prime")
+        position = _end(match, value)
+        quotes.pass_by(match)
+        span = Span(start=match.start(), end=position)
+        words = " ".join(span.of(text).split())
+        for each in _values(match, value):
+            yield Quantity(value=each, unit=unit, text=words, span=span)
 
 
 def _search(text: str, position: int) -> re.Match[str] | None:
@@ -202,14 +208,31 @@ def _search(text: str, position: int) -> re.Match[str] | None:
 
 
 class _Quotes:
-    """Whether a quotation is open: then its closing mark is no sign of inches."""
+    """Whether a quotation is open: then its closing mark is no sign of inches.
 
-    def __init__(self) -> None:
-        self.open = False
+    Read only as far as a mark is asked for; most numbers have none.
+    """
 
-    def read(self, text: str, start: int, end: int) -> None:
-        for mark in re.findall(r'["“”]', text[start:end]):
-            self.open = mark == "“" or (mark == '"' and not self.open)
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._read = 0
+        self._open = False
+
+    def open_at(self, position: int) -> bool:
+        """Tell whether a quotation is open there; positions ascend."""
+        for mark in _QUOTE.findall(self._text, self._read, position):
+            self._open = mark == "“" or (mark == '"' and not self._open)
+        self._read = max(self._read, position)
+        return self._open
+
+    def pass_by(self, match: re.Match[str]) -> None:
+        """Leave out a mark that was read as inches."""
+        if match["prime"]:
+            self.open_at(match.start("prime"))
+            self._read = match.end("prime")
+
+
+_QUOTE = re.compile(r'["“”]')
 
 
 def _value(match: re.Match[str]) -> Decimal:
@@ -251,26 +274,37 @@ def _values(match: re.Match[str], value: Decimal) -> list[Decimal]:
     return [value] if other is None or other == value else [value, other]
 
 
-def _end(match: re.Match[str], value: Decimal, unit: str | None) -> int:
+def _end(match: re.Match[str], value: Decimal) -> int:
     """Return where a quantity ends: before brackets that do not say the same once more."""
-    if match["again"] and (unit is None or _bracketed(match["again"]) != value):
+    if match["again"] and _bracketed(match["again"]) != value:
         return match.start("bracket")
     return match.end()
 
 
+def _end_of_bare(match: re.Match[str]) -> int:
+    """Return where a number without a unit ends: a mark or brackets behind it are not its own."""
+    if match["prime"]:
+        return match.start("prime")
+    return match.start("bracket") if match["again"] else match.end()
+
+
 def _bracketed(written: str) -> Decimal | None:
-    """Return the value of "1,000.00" or "3½", or None."""
+    """Return the value of "1,000.00", "1/4" or "3½", or None."""
     bare = written.strip()
+    if re.fullmatch(r"\d{1,2}/\d{1,2}", bare):
+        return _ratio(bare)
     part = _PARTS.get(bare[-1], Decimal(0))
     digits = bare.rstrip("½¼¾⅓⅔⅛⅜⅝⅞").strip(" ,").rstrip(".")
     return _plain(digits) + part if re.fullmatch(r"[\d,]*\.?\d+", digits) else None
 
 
-def _unit(match: re.Match[str], *, quoted: bool) -> str | None:
+def _unit(match: re.Match[str], quotes: _Quotes) -> str | None:
     if match["currency"]:
         return "dollar"
     if match["unit"]:
         return _BY_WORD[" ".join(match["unit"].casefold().replace("-", " ").split())]
-    if match["prime"] and match["prime"] in "'’′":
+    if not match["prime"]:
+        return None
+    if match["prime"] in "'’′":
         return "foot"
-    return "inch" if match["prime"] and not quoted else None
+    return None if quotes.open_at(match.start("prime")) else "inch"

@@ -21,10 +21,19 @@ from psycopg import AsyncConnection, sql
 from appliance.corpus.words import PLACES, average_length, document_weights, place_counts
 from appliance.domain import City, Document, Section
 from appliance.errors import IngestRunning
-from appliance.ports import Audits, EncodeTask, LoadDocument, LoadResult, StaleCity, Vectors
+from appliance.ports import (
+    Audits,
+    EncodeTask,
+    Entity,
+    LoadDocument,
+    LoadResult,
+    StaleCity,
+    UnlinkedCity,
+    Vectors,
+)
 from appliance.store.audits import PostgresAudits
 from appliance.store.database import Pool, connected
-from appliance.store.search import PostgresStore
+from appliance.store.edges import MENTION_COLUMNS, link_city, mention_rows
 from appliance.store.history import (
     Placed,
     drop_recut,
@@ -35,6 +44,7 @@ from appliance.store.history import (
     place,
     write_amendments,
 )
+from appliance.store.search import PostgresStore
 from appliance.store.sql import statement
 
 _INGEST_LOCK = 0x496E67657374  # "Ingest"
@@ -140,7 +150,7 @@ class PostgresLoader:
         digest: str,
         pipeline: str,
         documents: Sequence[LoadDocument],
-        unchanged: Sequence[tuple[City, str]],
+        unchanged: Sequence[tuple[City, str, int]],
         rejected: int,
         reasons: Mapping[str, int],
         whole: bool,
@@ -154,9 +164,9 @@ class PostgresLoader:
         """
         async with self._writing() as connection:
             cities = await _city_ids(connection, [d.city for d in documents], unchanged)
-            kept = {(cities[c.id], external) for c, external in unchanged}
+            kept = {(cities[c.id], external): at for c, external, at in unchanged}
             new = {(cities[d.city.id], d.document.external_id) for d in documents}
-            gone = await _retire_missing(connection, path, kept | new, today) if whole else set()
+            gone = await _retire_missing(connection, path, kept.keys() | new, today) if whole else set()
             await _adopt(connection, path, kept)
             for city_id, group in _by_city(documents, cities).items():
                 await _replace(connection, city_id, group, path, pipeline, today)
@@ -197,9 +207,24 @@ class PostgresLoader:
             statement("count_encoded", embeddings=self._tables.embeddings), {"city": city_id}
         )
         await connection.execute(
-            "update city set dense_ready = false, lexical_ready = true where id = %s", (city_id,)
+            "update city set dense_ready = false, lexical_ready = true, edges_ready = false"
+            " where id = %s",
+            (city_id,),
         )
         return partition
+
+    # -------------------------------------------------------------- references
+
+    async def unlinked_cities(self) -> Sequence[UnlinkedCity]:
+        """Return the cities whose graph of references is behind their rows, the smallest first."""
+        async with connected(self._pool) as connection:
+            cursor = await connection.execute(statement("unlinked_cities"))
+            return [UnlinkedCity(id=i, slug=s, mentions=n) for i, s, n in await cursor.fetchall()]
+
+    async def link_references(self, city: int) -> int:
+        """Make the city's graph of references anew; return how many edges it has."""
+        async with self._writing() as connection:
+            return await link_city(connection, city)
 
     # -------------------------------------------------------------- vectors
 
@@ -225,8 +250,8 @@ class PostgresLoader:
                 {"city": city, "limit": limit},
             )
             return [
-                EncodeTask(input=i, crumb=crumb, text=text)
-                for i, crumb, text in await cursor.fetchall()
+                EncodeTask(input=i, crumb=crumb, leads=tuple(leads), text=text)
+                for i, crumb, leads, text in await cursor.fetchall()
             ]
 
     async def keep_vectors(self, tasks: Sequence[EncodeTask], vectors: Vectors) -> None:
@@ -302,9 +327,9 @@ async def _city_id(connection: AsyncConnection, city: City) -> int:
 
 
 async def _city_ids(
-    connection: AsyncConnection, cities: Iterable[City], unchanged: Sequence[tuple[City, str]]
+    connection: AsyncConnection, cities: Iterable[City], unchanged: Sequence[tuple[City, str, int]]
 ) -> dict[str, int]:
-    distinct = {c.id: c for c in [*(c for c, _ in unchanged), *cities]}
+    distinct = {c.id: c for c in [*(c for c, _, _ in unchanged), *cities]}
     return {slug: await _city_id(connection, city) for slug, city in distinct.items()}
 
 
@@ -330,16 +355,26 @@ async def _retire_missing(
     return {r[1] for r in gone}
 
 
-async def _adopt(connection: AsyncConnection, path: str, kept: Iterable[tuple[int, str]]) -> None:
-    """Note that unchanged documents are this file's now: what it drops later must end.
+async def _adopt(
+    connection: AsyncConnection, path: str, kept: Mapping[tuple[int, str], int]
+) -> None:
+    """Note that unchanged documents are this file's now, and where in it: what it drops must end.
 
     So a code goes on to be kept in step when its file is renamed or moved.
     """
-    cities: dict[int, list[str]] = {}
-    for city_id, external_id in kept:
-        cities.setdefault(city_id, []).append(external_id)
-    for city_id, ids in cities.items():
-        await connection.execute(statement("adopt"), {"file": path, "city": city_id, "ids": ids})
+    cities: dict[int, dict[str, int]] = {}
+    for (city_id, external_id), at in kept.items():
+        cities.setdefault(city_id, {})[external_id] = at
+    for city_id, places in cities.items():
+        await connection.execute(
+            statement("adopt"),
+            {
+                "file": path,
+                "city": city_id,
+                "ids": list(places),
+                "places": list(places.values()),
+            },
+        )
 
 
 async def _replace(
@@ -381,39 +416,53 @@ async def _copy_rows(
     await _copy(
         connection,
         "document (id, city_id, external_id, version, digest, kind, title, body, url, publisher,"
-        " fetched_at, effective_from, effective_until, superseded_by, dated_by_box, file, pipeline) ",
+        " fetched_at, effective_from, effective_until, superseded_by, dated_by_box, file, pipeline,"
+        " place) ",
         (
             _document_row(id_, city_id, p, path, pipeline)
             for id_, p in zip(document_ids, placed, strict=True)
         ),
     )
-    sections, labels, chunks = [], [], []
+    sections, labels, chunks, mentions, entities = [], [], [], [], []
     position = 0
     for document_id, d in zip(document_ids, documents, strict=True):
         ids = section_ids[position : position + len(d.sections)]
         position += len(d.sections)
         for i, (section, crumb) in enumerate(zip(d.sections, d.crumbs, strict=True)):
             sections.append(_section_row(ids[i], city_id, document_id, i, section, crumb))
+        mentions += mention_rows(city_id, d, ids)
+        entities += [_entity_row(city_id, ids[at], entity) for at, entity in d.entities]
         labels += [(city_id, lb.kind, lb.number, lb.weight, ids[lb.section]) for lb in d.labels]
         for chunk, digest in d.chunks:
             searchable = d.sections[chunk.section].standing == "in_force"
             chunks.append(
                 (city_id, document_id, ids[chunk.section], chunk.ordinal, chunk.span.start)
                 + (chunk.span.end, chunk.kind.value, chunk.tokens, digest, searchable)
+                + ([edge for lead in chunk.leads for edge in (lead.start, lead.end)],)
             )
     await _copy(
         connection,
         "section (id, city_id, document_id, position, parent, external_id, citation, number,"
-        " heading, path, span_start, span_end, standing, crumb) ",
+        " heading, path, span_start, span_end, standing, crumb, inside) ",
         sections,
     )
     await _copy(connection, "section_label (city_id, kind, number, weight, section_id) ", labels)
     await _copy(
         connection,
         "chunk (city_id, document_id, section_id, ordinal, span_start, span_end, kind, tokens,"
-        " input, searchable) ",
+        " input, searchable, leads) ",
         chunks,
     )
+    await _copy(connection, MENTION_COLUMNS, mentions)
+    await _copy(
+        connection,
+        "entity (city_id, section_id, kind, value, unit, bound, span_start, span_end) ",
+        entities,
+    )
+
+
+def _entity_row(city_id: int, section_id: int, e: Entity) -> tuple[Any, ...]:
+    return (city_id, section_id, e.kind, e.value, e.unit, e.bound, e.span.start, e.span.end)
 
 
 def _document_row(
@@ -425,7 +474,7 @@ def _document_row(
         (id_, city_id, doc.external_id, version, doc.digest, doc.kind, doc.title, doc.body)
         + (doc.source.url, doc.source.publisher, doc.source.fetched_at)
         + (placed.begins, doc.effective_until, doc.superseded_by, placed.dated_by_box)
-        + (path, pipeline)
+        + (path, pipeline, placed.loaded.place)
     )
 
 
@@ -439,6 +488,7 @@ def _section_row(
         s.span.end,
         s.standing.value,
         crumb,
+        s.inside,
     )
 
 
@@ -481,8 +531,8 @@ async def _word_counts(connection: AsyncConnection, city_id: int) -> dict[int, C
     async with connection.cursor(name="words") as cursor:
         cursor.itersize = 1000
         await cursor.execute(statement("chunk_words"), {"city": city_id})
-        async for id_, heading, text in cursor:
-            counts[id_] = place_counts(f"{heading}\n{text}")
+        async for id_, heading, leads, text in cursor:
+            counts[id_] = place_counts("\n".join([heading, *leads, text]))
     return counts
 
 

@@ -29,6 +29,7 @@ select v.chunk_id, c.section_id, 1 - (v.vector <=> %(vector)s) as score
 from {vectors} v
 join chunk c on c.id = v.chunk_id
 where v.city_id = %(city)s
+  and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
 order by (v.vector <=> %(vector)s) + 0
 limit %(k)s;
 
@@ -38,6 +39,7 @@ from {vectors} v
 join chunk c on c.id = v.chunk_id
 join document d on d.id = c.document_id
 where v.city_id = %(city)s
+  and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
   and (d.effective_from is null or d.effective_from <= %(as_of)s)
   and (d.effective_until is null or d.effective_until > %(as_of)s)
 order by (v.vector <=> %(vector)s) + 0
@@ -50,6 +52,7 @@ select * from (
     from chunk_lexical l
     join chunk c on c.id = l.chunk_id
     where l.city_id = %(city)s
+      and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
     order by (l.weights <#> %(query)s) + 0
     limit %(k)s
 ) h where score > 0;
@@ -61,6 +64,7 @@ select * from (
     join chunk c on c.id = l.chunk_id
     join document d on d.id = c.document_id
     where l.city_id = %(city)s
+      and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
       and (d.effective_from is null or d.effective_from <= %(as_of)s)
       and (d.effective_until is null or d.effective_until > %(as_of)s)
     order by (l.weights <#> %(query)s) + 0
@@ -82,6 +86,7 @@ join chunk c on c.section_id = l.section_id and c.searchable
 join document d on d.id = c.document_id
 where l.city_id = %(city)s and l.number = any(%(numbers)s)
   and l.kind = any(%(kinds)s)
+  and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
   and (d.effective_from is null or d.effective_from <= %(as_of)s)
   and (d.effective_until is null or d.effective_until > %(as_of)s)
 group by c.id, c.section_id
@@ -93,7 +98,7 @@ limit %(k)s;
 s.id, ci.slug, s.external_id, s.citation, s.number, s.heading, s.path, s.standing, d.digest,
 d.effective_from, d.effective_until,
 substr(d.body, s.span_start + 1, s.span_end - s.span_start), d.url,
-d.kind, d.superseded_by, d.dated_by_box,
+d.kind, d.superseded_by, d.dated_by_box, s.inside,
 (select jsonb_agg(jsonb_build_array(a.law, l.external_id, a.kind, a.enacted, a.effective)
                   order by a.effective nulls last, a.id)
  from amended_section x
@@ -102,7 +107,9 @@ d.kind, d.superseded_by, d.dated_by_box,
  where x.section_id = s.id)
 
 -- name: chunks
-select c.id, c.span_start - s.span_start, c.span_end - s.span_start, c.kind, {section_columns}
+select c.id, c.span_start - s.span_start, c.span_end - s.span_start, c.kind,
+       array(select l - s.span_start from unnest(c.leads) with ordinality x (l, i) order by i),
+       {section_columns}
 from chunk c
 join section s on s.id = c.section_id
 join document d on d.id = c.document_id
@@ -168,8 +175,10 @@ where city_id = %(city)s and current and external_id = any(%(ids)s);
 select id, city_id, external_id from document where file = %(file)s and current;
 
 -- name: adopt
-update document set file = %(file)s
-where city_id = %(city)s and current and external_id = any(%(ids)s) and file <> %(file)s;
+update document d set file = %(file)s, place = k.place
+from unnest(%(ids)s::text[], %(places)s::int[]) k (external_id, place)
+where d.city_id = %(city)s and d.current and d.external_id = k.external_id
+  and (d.file, d.place) is distinct from (%(file)s, k.place);
 
 -- name: drop_versions
 delete from document where id = any(%(ids)s);
@@ -191,8 +200,9 @@ update city set
 where id = %(city)s;
 
 -- name: chunk_words
--- Heading and text of every searchable chunk of a city, for the BM25 weights.
-select c.id, s.heading, substr(d.body, c.span_start + 1, c.span_end - c.span_start)
+-- Heading, leads and text of every searchable chunk of a city, for the BM25 weights.
+select c.id, s.heading, lead_texts(d.body, c.leads),
+       substr(d.body, c.span_start + 1, c.span_end - c.span_start)
 from chunk c
 join section s on s.id = c.section_id
 join document d on d.id = c.document_id
@@ -201,7 +211,7 @@ order by c.id;
 
 -- name: unencoded
 -- Distinct embedding inputs of a city that have no vector yet.
-select distinct on (c.input) c.input, s.crumb,
+select distinct on (c.input) c.input, s.crumb, lead_texts(d.body, c.leads),
        substr(d.body, c.span_start + 1, c.span_end - c.span_start)
 from chunk c
 join section s on s.id = c.section_id

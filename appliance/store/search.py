@@ -22,6 +22,7 @@ from appliance.domain import (
     City,
     CityId,
     Digest,
+    Having,
     Hit,
     Leg,
     PendingAmendment,
@@ -32,7 +33,7 @@ from appliance.domain import (
     StoredSection,
 )
 from appliance.errors import NoSuchCity, NoSuchSection
-from appliance.ports import AnswerRecord, Audit, Coverage, FoundChunk, Override, Vectors
+from appliance.ports import AnswerRecord, Audit, Coverage, FoundChunk, Only, Override, Vectors
 from appliance.store.database import Pool, connected
 from appliance.store.sql import statement
 
@@ -71,7 +72,22 @@ class PostgresStore:
                 return coverage
         raise await self._no_such_city(city)
 
-    async def dense(self, city: CityId, vector: Vectors, k: int, as_of: date) -> Sequence[Hit]:
+    async def sections_having(self, city: CityId, having: Sequence[Having]) -> Sequence[SectionId]:
+        """Return the sections that hold all of these entities."""
+        wanted = list(dict.fromkeys(having))
+        rows = await self._rows(
+            "sections_having",
+            city=city,
+            kinds=[h.kind for h in wanted],
+            values=[h.value for h in wanted],
+            units=[h.unit for h in wanted],
+            count=len(wanted),
+        )
+        return [SectionId(section) for (section,) in rows]
+
+    async def dense(
+        self, city: CityId, vector: Vectors, k: int, as_of: date, only: Only = None
+    ) -> Sequence[Hit]:
         """Return the k nearest chunks in force by cosine, exactly; none before the city is encoded."""
         row = await self._city(city)
         name = "dense" if row.settled(as_of) else "dense_as_of"
@@ -82,10 +98,13 @@ class PostgresStore:
             city=row.id,
             k=k,
             as_of=as_of,
+            only=_ids(only),
         )
         return _hits(rows, "dense")
 
-    async def lexical(self, city: CityId, text: str, k: int, as_of: date) -> Sequence[Hit]:
+    async def lexical(
+        self, city: CityId, text: str, k: int, as_of: date, only: Only = None
+    ) -> Sequence[Hit]:
         """Return the k best chunks in force by BM25; none if no term of the text is in the city."""
         row = await self._city(city)
         statistics = await self._rows("term_statistics", city=row.id, terms=query_places(text))
@@ -94,7 +113,9 @@ class PostgresStore:
             return []
         query = SparseVector({p - 1: w for p, w in weights.items()}, PLACES)
         name = "lexical" if row.settled(as_of) else "lexical_as_of"
-        rows = await self._rows(name, query=query, city=row.id, k=k, as_of=as_of)
+        rows = await self._rows(
+            name, query=query, city=row.id, k=k, as_of=as_of, only=_ids(only)
+        )
         return _hits(rows, "lexical")
 
     async def frequencies(self, city: CityId, places: Sequence[int]) -> dict[int, int]:
@@ -103,14 +124,20 @@ class PostgresStore:
         return dict(await self._rows("term_statistics", city=row.id, terms=list(places)))
 
     async def named(
-        self, city: CityId, numbers: Sequence[str], k: int, as_of: date
+        self, city: CityId, numbers: Sequence[str], k: int, as_of: date, only: Only = None
     ) -> Sequence[Hit]:
         """Return the chunks of the sections that bear one of the numbers, own numbers first."""
         if not numbers:
             return []
         row = await self._city(city)
         rows = await self._rows(
-            "named", city=row.id, numbers=list(numbers), kinds=_SECTION_KINDS, k=k, as_of=as_of
+            "named",
+            city=row.id,
+            numbers=list(numbers),
+            kinds=_SECTION_KINDS,
+            k=k,
+            as_of=as_of,
+            only=_ids(only),
         )
         return _hits([(c, s, 1.0 / (1.0 + w)) for c, s, w in rows], "named")
 
@@ -120,9 +147,10 @@ class PostgresStore:
         found = {
             row[0]: FoundChunk(
                 id=ChunkId(row[0]),
-                section=_section(row[4:]),
+                section=_section(row[5:]),
                 span=Span(start=row[1], end=row[2]),
                 kind=ChunkKind(row[3]),
+                leads=tuple(Span(start=a, end=b) for a, b in zip(row[4][::2], row[4][1::2], strict=True)),
             )
             for row in rows
         }
@@ -211,6 +239,10 @@ def _hits(rows: Sequence[tuple[Any, ...]], leg: Leg) -> list[Hit]:
     ]
 
 
+def _ids(only: Only) -> list[int] | None:
+    return None if only is None else [int(section) for section in only]
+
+
 def _coverage(row: tuple[Any, ...]) -> Coverage:
     slug, name, office, sections, chunks, encoded, newest, topics, dense_ready, state, *audit = row
     return Coverage(
@@ -266,7 +298,8 @@ def _section(row: Sequence[Any]) -> StoredSection:
         doc_type=row[13],
         superseded_by=row[14],
         dated_by_box=row[15],
-        amendments=tuple(_amendment(a) for a in row[16] or ()),
+        inside=row[16],
+        amendments=tuple(_amendment(a) for a in row[17] or ()),
     )
 
 

@@ -20,7 +20,7 @@ from appliance.forms import hits_json, outcome_json
 from appliance.ports import Coverage, Searcher
 from appliance.retrieve import retrieve
 from appliance.web import stream
-from appliance.web.desk import AtDesk, Desk, city_named
+from appliance.web.desk import AtDesk, Desk, city_named, having_named
 from appliance.web.schemas import (
     AnswerOut,
     AskBody,
@@ -102,10 +102,23 @@ async def search(
     k: Annotated[int, Query(ge=1, le=100)] = 10,
     legs: Annotated[Legs, Query()] = LEGS,
     as_of: Annotated[Day, Query()] = None,
+    having: Annotated[
+        list[str],
+        Query(
+            alias="with",
+            description="Only sections that name all of these.",
+            examples=["district=R-1"],
+        ),
+    ] = [],  # noqa: B006  (FastAPI copies it)
 ) -> JSONResponse:
     """Return the passages that a question finds, best first."""
     store, encoder = desk.house.store, desk.house.encoder
-    wanted = Wanted(text=checked_question(q), city=city_named(city), as_of=as_of or date.today())
+    wanted = Wanted(
+        text=checked_question(q),
+        city=city_named(city),
+        as_of=as_of or date.today(),
+        having=having_named(having),
+    )
     await searchable(store, wanted.city)
     began = time.perf_counter()
     found = await retrieve(store, encoder, wanted, k, legs=legs)

@@ -5,7 +5,7 @@ The one place where routes meet a flow; knows nothing of HTTP but where the desk
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated
@@ -13,7 +13,8 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from appliance.ask import Asked, Event, Finished, ask
-from appliance.domain import CityId, parse_city_id
+from appliance.corpus.entities import parse_having
+from appliance.domain import CityId, Having, parse_city_id
 from appliance.errors import BadRequest
 from appliance.forms import record_of
 from appliance.metrics import Metrics
@@ -58,5 +59,13 @@ def city_named(text: str) -> CityId:
     """Return the id of a city that a request names.  Raises BadRequest with what an id looks like."""
     try:
         return parse_city_id(text)
+    except ValueError as error:
+        raise BadRequest(f"{error}.") from error
+
+
+def having_named(texts: Sequence[str]) -> tuple[Having, ...]:
+    """Return the filters that a request names.  Raises BadRequest with what a filter looks like."""
+    try:
+        return tuple(map(parse_having, texts))
     except ValueError as error:
         raise BadRequest(f"{error}.") from error
