@@ -36,7 +36,7 @@ select slug from city where id = %(city)s;
 
 -- name: amended_candidates
 -- Every version of every section that bears the number of an amendment, by its own citation or
--- heading, or a table of that number; and all of the city's sections for amendments of chapters.
+-- heading, or a table of that number; for amendments of chapters, what lies in a chapter of that name.
 select a.id, s.id, s.citation, s.path
 from amendment a
 join document l on l.id = a.law_id and l.current
@@ -52,8 +52,8 @@ join document l on l.id = a.law_id and l.current
 join section s on s.city_id = a.city_id
 join document d on d.id = s.document_id and d.kind <> 'ordinance'
 where a.city_id = %(city)s and a.number is null
-  and exists (select from unnest(s.path) level
-              where lower(level) ~ ('^' || a.within[1] || '([^0-9a-z]|$)'));
+  and not exists (select from unnest(a.within) named where not exists (
+      select from unnest(s.path) level where lower(level) ~ ('^' || named || '([^0-9a-z]|$)')));
 
 -- name: amendments_held
 select a.id, a.number, a.within, a.code, a.kind,
