@@ -194,7 +194,7 @@ BOMBS = {
     "deep page": lambda: b"<html><body>" + b"<div>" * 2_000_000 + b"x",
     "wide table": wide_table,
     "deep JSON": lambda: b"[" * 3_000_000,
-    "deep RST": lambda: b"\n".join(b" " * n + b"- x\n" for n in range(3000)),
+    "deep RST": lambda: b".. x::\n\n" + b"\n".join(b" " * n + b"- x\n" for n in range(3000)),
     "nested XML": lambda: b"<akomaNtoso>" + b"<part>" * 1_000_000,
 }
 SMALL = Limits(seconds=8, memory=512 * MB, ocr_seconds=0)
