@@ -7,7 +7,6 @@ passes can be written as a corpus file, which `permitbox ingest` reads; nothing 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -28,13 +27,6 @@ from appliance.formats.parsed import Parsed
 from appliance.formats.quarantine import Limits, parse_apart
 from appliance.formats.sniff import is_page
 
-# Of what the classifier tells apart, what the corpus form calls it.
-_DOC_TYPES: Mapping[str, str] = {
-    "fee_schedule": "fee_schedule",
-    "guide": "guide",
-    "regulation": "code",
-    "definition": "code",
-}
 # What comes in these is law, whatever its title says.
 _LAW_FORMATS = frozenset({"akn", "law-xml", "publisher-json"})
 # The section ids made on the way are not shown; the corpus file's reader makes them anew.
@@ -187,8 +179,9 @@ def corpus_file(reading: Reading, known: Provenance) -> str:
 
 
 def _doc_type(reading: Reading) -> str:
-    law = reading.parsed.format in _LAW_FORMATS
-    return "code" if law else _DOC_TYPES.get(reading.kind, "page")
+    """Return what the corpus form calls the document: law text is `code`, whatever it is about."""
+    law = reading.kind == "regulation" or reading.parsed.format in _LAW_FORMATS
+    return "code" if law else reading.kind
 
 
 def file_name_of(reading: Reading) -> str:
