@@ -423,7 +423,8 @@ async def _copy_rows(
             for id_, p in zip(document_ids, placed, strict=True)
         ),
     )
-    sections, labels, chunks, mentions, entities = [], [], [], [], []
+    sections, labels, chunks, entities = [], [], [], []
+    mentions: list[tuple[Any, ...]] = []
     position = 0
     for document_id, d in zip(document_ids, documents, strict=True):
         ids = section_ids[position : position + len(d.sections)]
