@@ -123,6 +123,9 @@ _PERMITS = (
 )
 _LICENCES = r"\blicen[cs](?:es?|ing)\b|\bvariances?\b|\bcertificates? of\b|\bzoning\b"
 
+# What is longer is a paragraph that a reader of titles took for one; its beginning says what it is.
+_TITLE = 300
+
 # Of an unnumbered title the first line that fits decides; several kinds leave the choice to the body,
 # and the last of them is taken where the body shows none.
 _BY_WORDS: tuple[tuple[str, tuple[Kind, ...]], ...] = (
@@ -155,7 +158,7 @@ _UNSAID: tuple[Kind, ...] = ("definition", "regulation", "minutes", "form", "gui
 
 def kinds_by_title(title: str) -> tuple[Kind, ...]:
     """Return the kinds that a title leaves open: one if it is clear, all if there is no title."""
-    whole = _SITE.sub("", " ".join(title.casefold().replace("_", " ").split()))
+    whole = _SITE.sub("", " ".join(title[:_TITLE].casefold().replace("_", " ").split()))
     numbered = None if _DATED.match(whole) else _NUMBERED.match(whole)
     if numbered:
         return _law_kinds(whole[numbered.end() :])
