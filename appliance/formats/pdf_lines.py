@@ -190,9 +190,13 @@ _UNIT = re.compile(r"\d\s?(?:m|km|cm|mm|ft|in|yd)$|(?:^|[\s(])(?:m|km|cm|mm|ft)$
 
 def _joined(line: Line) -> str:
     parts: list[str] = []
+    reach = 0.0
     for word in line.words:
-        if parts and not word.glued:
+        # Behind a raised number some files leave a blank that no reader sees.
+        touches = word.text[0] in ",;.)]:" and word.box.x0 - reach < 0.15 * word.size
+        if parts and not (word.glued or touches):
             parts.append(" ")
+        reach = word.box.x1
         if is_mark(word, line):
             parts.append(_mark(word.text, "".join(parts)))
         else:

@@ -14,6 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import pypdfium2 as pdfium
 from pypdfium2 import raw
@@ -344,31 +345,49 @@ def _bounds(thing: object, outer: _Matrix) -> _Corners | None:
     return _corners(_moved(left, bottom, outer), _moved(right, top, outer))
 
 
+_Point = tuple[float, float]
+
+
 def _strokes(thing: object, outer: _Matrix, drawing: _Drawing) -> list[_Corners]:
-    """Return the level and upright lines of a path; a thin filled box is one line."""
-    whole = _bounds(thing, outer)
-    if whole is None or len(drawing.strokes) >= MOST_RULES:
+    """Return the level and upright lines of a path.
+
+    What is filled is a line only if it is thin: the shading of a cell ends where it likes.
+    """
+    if len(drawing.strokes) >= MOST_RULES:
         return []
     matrix = _times(_matrix(thing), outer)
     broad = _breadth(thing, matrix)
-    if not broad and min(whole[2] - whole[0], whole[3] - whole[1]) <= _THIN:
-        return _if_long(whole)
     strokes: list[_Corners] = []
-    start = last = (0.0, 0.0)
+    for points in _outlines(thing, matrix, drawing):
+        if broad:
+            for a, b in pairwise(points):
+                strokes += _straight(a, b, broad)
+        else:
+            strokes += _if_long(_around(points), _THIN)
+    return strokes
+
+
+def _outlines(thing: object, matrix: _Matrix, drawing: _Drawing) -> Iterator[list[_Point]]:
+    """Yield the corners of each part of a path; a closed one ends where it began."""
+    points: list[_Point] = []
     count = min(raw.FPDFPath_CountSegments(thing), drawing.budget)
     drawing.budget -= count
     for position in range(count):
         segment = raw.FPDFPath_GetPathSegment(thing, position)
         point = _moved(*_point(segment), matrix)
-        kind = raw.FPDFPathSegment_GetType(segment)
-        if kind == raw.FPDF_SEGMENT_MOVETO:
-            start = point
-        elif kind == raw.FPDF_SEGMENT_LINETO:
-            strokes += _straight(last, point, broad)
+        if raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_MOVETO and points:
+            yield points
+            points = []
+        points.append(point)
         if raw.FPDFPathSegment_GetClose(segment):
-            strokes += _straight(point, start, broad)
-        last = point
-    return strokes
+            points.append(points[0])
+    if points:
+        yield points
+
+
+def _around(points: list[_Point]) -> _Corners:
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    return min(xs), min(ys), max(xs), max(ys)
 
 
 def _breadth(thing: object, matrix: _Matrix) -> float:
@@ -380,7 +399,7 @@ def _breadth(thing: object, matrix: _Matrix) -> float:
     return width.value * math.sqrt(abs(matrix[0] * matrix[3] - matrix[1] * matrix[2]))
 
 
-def _straight(a: tuple[float, float], b: tuple[float, float], broad: float) -> list[_Corners]:
+def _straight(a: _Point, b: _Point, broad: float) -> list[_Corners]:
     """Return a level or upright stroke as it is seen.
 
     Some typesetters draw an upright line as a level one, a point long and a hundred broad.
@@ -388,16 +407,16 @@ def _straight(a: tuple[float, float], b: tuple[float, float], broad: float) -> l
     left, bottom, right, top = _corners(a, b)
     half = broad / 2
     if right - left >= top - bottom:
-        return _if_long((left, bottom - half, right, top + half))
-    return _if_long((left - half, bottom, right + half, top))
+        return _if_long((left, bottom - half, right, top + half), _THICK)
+    return _if_long((left - half, bottom, right + half, top), _THICK)
 
 
-def _if_long(box: _Corners) -> list[_Corners]:
+def _if_long(box: _Corners, most: float) -> list[_Corners]:
     wide, high = box[2] - box[0], box[3] - box[1]
-    return [box] if min(wide, high) <= _THICK and max(wide, high) >= _SHORT else []
+    return [box] if min(wide, high) <= most and max(wide, high) >= _SHORT else []
 
 
-def _corners(a: tuple[float, float], b: tuple[float, float]) -> _Corners:
+def _corners(a: _Point, b: _Point) -> _Corners:
     return min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])
 
 

@@ -187,6 +187,8 @@ def _ruled_table(grid: _Grid, words: list[Word]) -> Table | None:
     if max(map(len, lines.values())) > MOST_LINES and down < 4:
         return None
     rows = [row for r in range(down) for row in _grid_row(r, across, groups, lines)]
+    if len(rows) == down:
+        rows = _with_one_head(rows, groups, lines)
     return _tidy(rows, box=grid.box, header=_first_row_bold(lines, across))
 
 
@@ -227,6 +229,36 @@ def _listed(cells: tuple[list[Line], ...]) -> list[tuple[list[Line], ...]]:
         if max(li.base for li in lines) - min(li.base for li in lines) > 0.5 * lines[0].size:
             return []
     return [tuple([c[i]] if c else [] for c in cells) for i in range(counts.pop())]
+
+
+# Rows of a head: a title over several columns, their names, their units; a fourth was never seen.
+MOST_HEAD_ROWS = 4
+
+
+def _with_one_head(
+    rows: list[tuple[list[Line], ...]], groups: list[int], lines: dict[int, list[Line]]
+) -> list[tuple[list[Line], ...]]:
+    """Make one row of a head, of several if need be; a title over several columns is said in each."""
+    depth = _head_depth([tuple(cell_text(c) for c in row) for row in rows])
+    if not depth:
+        return rows
+    across = len(rows[0])
+    head = []
+    for column in range(across):
+        stacked = dict.fromkeys(groups[row * across + column] for row in range(depth))
+        head.append([line for group in stacked for line in lines.get(group, [])])
+    return [tuple(head), *rows[depth:]]
+
+
+def _head_depth(texts: list[tuple[str, ...]]) -> int:
+    """Return how many rows without figures stand over rows that are figures for the most part."""
+    depth = 0
+    while depth < len(texts) and not any(_FIGURE.match(c) for c in texts[depth]):
+        depth += 1
+    body = texts[depth:]
+    figures = all(2 * sum(bool(_FIGURE.match(c)) for c in r) >= sum(map(bool, r)) for r in body)
+    titled = depth and any(texts[0][1:])
+    return depth if titled and depth <= MOST_HEAD_ROWS and len(body) >= 2 and figures else 0
 
 
 def _first_row_bold(lines: dict[int, list[Line]], across: int) -> bool:

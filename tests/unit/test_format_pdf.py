@@ -339,6 +339,30 @@ def test_a_table_with_drawn_lines_keeps_each_cell_whole() -> None:
     ]
 
 
+def test_a_head_of_several_rows_becomes_one_and_its_title_is_said_in_each_column() -> None:
+    pdf = sheet()
+    pdf.set_fill_color(220)
+    pdf.rect(78, 104, 380, 30, style="F")  # a shading that ends inside its cells is no border
+    for y in (100, 140, 160, 180):
+        pdf.line(72, y, 472, y)
+    pdf.line(172, 120, 472, 120)
+    pdf.line(322, 120, 322, 180)
+    for x in (72, 172, 472):
+        pdf.line(x, 100, x, 180)
+    for x, y, text in (
+        (76, 134, "Size in mm"), (200, 114, "Rating"), (200, 134, "direct"), (350, 134, "star"),
+        (76, 154, "16"), (200, 154, "6"), (350, 154, "13,5"),
+        (76, 174, "25"), (200, 174, "7,5"), (350, 174, "18"),
+    ):  # fmt: skip
+        pdf.text(x, y, text)
+    assert read(pdf).body.strip().splitlines() == [
+        "| Size in mm | Rating direct | Rating star |",
+        "| --- | --- | --- |",
+        "| 16 | 6 | 13,5 |",
+        "| 25 | 7,5 | 18 |",
+    ]
+
+
 def test_a_table_goes_on_on_the_next_page_and_its_head_is_not_said_twice() -> None:
     pdf = sheet(0)
     for page in (1, 2):
