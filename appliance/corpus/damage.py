@@ -7,23 +7,35 @@ sentence on what it saw, or None.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-
-from ftfy.badness import badness
+from collections.abc import Iterable, Iterator
 
 # ------------------------------------------------------------------ characters
 
-# The characters that begin UTF-8 read as cp1252, Mac Roman, cp437 or cp1251.  Without one of
-# them the slower count is not needed: 107 MB of real law are passed over in a second.
-_LEADS = re.compile("[ÃÂâ√¬Γ┬├вРСðÐïÅÄ]")
-# One garbled character in so many damages a text: of 54,035 real records none has more than one in
-# 5,202, while "§" or a quotation mark stands every few hundred.
+# What law is set in beyond ASCII, and what its UTF-8 looks like when it is read as something else, once
+# or twice.
+_SET_IN = "§¶’‘“”–—…•·°½¼¾×éñáíóúüç®©™′″≥≤±\u2009\u2011\u2212"
+_CODECS = ("cp1252", "latin-1", "cp1250", "cp1251", "mac_roman", "cp437", "cp850")
+
+
+def _misreadings() -> Iterator[str]:
+    """Yield what each character of law looks like, misread by each codec once and twice."""
+    for character in _SET_IN:
+        for codec in _CODECS:
+            once = character.encode().decode(codec, "ignore")
+            twice = once.encode().decode(codec, "ignore")
+            yield from (misread for misread in (once, twice) if len(misread) >= 2)
+
+
+_MISREAD = re.compile(
+    "|".join(map(re.escape, sorted(set(_misreadings()), key=lambda s: (-len(s), s))))
+)
+# Their first characters: without one of them 107 MB of real law are passed over in a second.
+_LEADS = re.compile(f"[{re.escape(''.join(sorted({m[0] for m in _misreadings()})))}]")
+# One garbled character in so many damages a text: of 54,035 real records two have any, one in 5,202
+# and 7,967, while "§" or a quotation mark stands every few hundred.
 _GARBLED_EVERY = 5_000
-_GARBLED_IN_RECORDS_EVERY = 1_000
 # An editor of a city's pages garbles a word here and there ("FaÃ§ade" in one of ten saved pages).
-_GARBLED_IN_PAGES_EVERY = 500
-# The same of blanks, of which nothing is lost: a space that holds lines together, one without width.
-_BLANKS = re.compile(r"Â[\s\xa0]|â(?:\x80|€)(?:\x8b|‹)")
+_GARBLED_LOOSELY_EVERY = 500
 # Replacement characters stand where something was lost.  151 New York laws have some in place of
 # "§" (at worst one in 211 characters) and can be read all the same.
 _LOST_EVERY = 1_000
@@ -35,14 +47,14 @@ _ESCAPED = re.compile(
     re.IGNORECASE,
 )
 _QUESTIONED = re.compile(r"(?<![/=&\w?]\w)(?<=[a-z])\?(?=[a-z]{1,12}\b(?!=))|\?\?(?=\s?\d)")
-_CONTROLS = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f]")
+_CONTROLS = re.compile("[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 # Letters of a PDF whose font does not say what they are.
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 
 
 def _misread(text: str) -> int:
     """Count the characters that were read in a wrong encoding; of blanks ("Â ") nothing is lost."""
-    return badness(_BLANKS.sub(" ", text)) if _LEADS.search(text) else 0
+    return sum(1 for _ in _MISREAD.finditer(text)) if _LEADS.search(text) else 0
 
 
 def garbled(text: str, *, of_page: bool = False) -> str | None:
@@ -50,7 +62,7 @@ def garbled(text: str, *, of_page: bool = False) -> str | None:
 
     Of a web page, `of_page`, slips are its editor's and not the reader's of its bytes.
     """
-    every = _GARBLED_IN_PAGES_EVERY if of_page else _GARBLED_EVERY
+    every = _GARBLED_LOOSELY_EVERY if of_page else _GARBLED_EVERY
     if not text.isascii():
         if (count := _misread(text)) and count * every >= len(text):
             return f"{count:,} characters were read in a wrong encoding (“â€™” for “’”)"
@@ -80,7 +92,7 @@ def beyond_reading(text: str) -> str | None:
     count = text.count("\ufffd")
     if count >= 3 and count * _LOST_IN_RECORDS_EVERY >= len(text):
         return f"{count:,} characters were lost in decoding (“\ufffd”)"
-    if (count := _misread(text)) >= 2 and count * _GARBLED_IN_RECORDS_EVERY >= len(text):
+    if (count := _misread(text)) >= 2 and count * _GARBLED_LOOSELY_EVERY >= len(text):
         return f"{count:,} characters were read in a wrong encoding (“â€™” for “’”)"
     return None
 
@@ -89,14 +101,14 @@ def beyond_reading(text: str) -> str | None:
 
 _MORE = re.compile(
     r"(?:\b(?:read|see|show|view|load|learn)\s+(?:more|all|full\s+\w+|the\s+(?:rest|full\s+\w+))"
-    r"|\bcontinue\s+reading|\bclick\s+(?:here\s+)?to\s+(?:read|expand|view|see)\b[^.]{0,40}"
+    r"|(?:…|\.\.\.)\s*\W?more\b|\bcontinue\s+reading|\bclick\s+(?:here\s+)?to\s+(?:read|expand|view|see)\b[^.]{0,40}"
     r"|[\[(<]\W*(?:text |content |output |document |page )?(?:truncated|cut off|snip(?:ped)?|continue[ds]"
     r"|omitted for (?:brevity|length)|more|remainder omitted|\d+ more \w+)\b[^\])>]{0,60}[\])>]"
     r"|^\W*truncated\W*|(?:^|\()\s*cont(?:inue|['’.])?d\b[^.]{0,30}\)?)"
     r"[\s.…»>→*_\])]*$",
     re.IGNORECASE,
 )
-_DOTS = re.compile(r"\w\s?(?:…|\.\.\.|\[…\]|\[\.\.\.\]|\(\.\.\.\))\s*$")
+_DOTS = re.compile(r"\w\s?\.\.\.\s*$|(?:…|[\[(]\.\.\.[\])])\W*$")
 # Words that a sentence cannot end with.  "In", "on" and "under" can, and "and" ends items of lists.
 _OPEN_WORDS = frozenset(
     [
@@ -157,6 +169,7 @@ _HISTORY = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"\S@\S+\W*$|(?:https?:|www\.)\S*\W*$|\d{3}-\d{4}\W*$")
+_MOST_WRAPPED = 8
 _LONG_LINE = 80  # below this a last line may be an item of a list, a caption or a footer
 
 
@@ -165,7 +178,7 @@ def broken_off(text: str) -> str | None:
     lines = [line for line in text[-6_000:].split("\n") if line.strip()]
     if not lines:
         return None
-    last = lines[-1].strip()
+    last = _unwrapped(lines)
     if _MORE.search(last[-120:]):
         return f"it ends with an invitation to read on: “…{last[-40:]}”"
     if _DOTS.search(last) and not _DOTS.search(lines[0] if len(lines) > 1 else ""):
@@ -173,6 +186,16 @@ def broken_off(text: str) -> str | None:
     if sentence := _open_structure(text, last):
         return sentence
     return _open_sentence(lines, last)
+
+
+def _unwrapped(lines: list[str]) -> str:
+    """Return the last line, with those before it that it goes on from: a PDF's lines end anywhere."""
+    last = lines[-1].strip()
+    for before in reversed(lines[-_MOST_WRAPPED:-1]):
+        if not last[:1].islower() or before.strip()[-1:] in ".;:":
+            break
+        last = f"{before.strip()} {last}"
+    return last
 
 
 def _open_structure(text: str, last: str) -> str | None:
@@ -291,14 +314,14 @@ _FUNCTION_WORDS = {
     " no es ser debe",
     "fr": "le la les des du de et en un une pour par dans que qui est sur au aux ce cette ne pas être"
     " sont ou avec",
-    "pt": "o os as do da dos das de e em um uma para por com que não se ao na no nos nas é ou ser são"
-    " pelo",
+    "pt": "antes qualquer obra deve quando até sem entre mais esta este isso o os as do da dos das de e em um"
+    " uma para por com que não se ao na no nos nas é ou ser são pelo",
     "de": "der die das und den dem des ein eine einer zu mit von für auf ist im nicht sich als auch"
     " werden oder nach bei",
     "it": "il lo la gli le di del della dei delle e che in un una per con non si al da nel nella sono è"
     " o",
     "nl": "de het een en van te dat die in voor met op zijn niet aan door als bij of wordt worden",
-    "pl": "i w na z do nie się jest oraz przez dla od że być lub po za",
+    "pl": "przed wraz może jest która który aby oraz na do nie się przez dla od że być lub po za",
     "vi": "và của các có được trong cho là một không với người này theo phải về những",
     "tl": "ang ng mga sa na ay at para ito hindi o kung may isang nang dapat",
     "ht": "nan ak yo pou ki se yon pa la li ou sa gen oswa dwe tout",
@@ -327,7 +350,7 @@ def other_language(text: str, expected: str = "en") -> str | None:
     if expected != "ru" and foreign >= 20 and 10 * foreign > 3 * letters:
         return f"{foreign / letters:.0%} of its letters are of another script"
     lower = [w for w in words if w.islower()]
-    if len(lower) < _FEWEST_WORDS or 2 * len(lower) < len(words):
+    if len(lower) < _FEWEST_WORDS or 3 * len(lower) < len(words):
         return None
     own = _share(lower, expected)
     name, share = max(

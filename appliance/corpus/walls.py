@@ -63,6 +63,8 @@ class _Signs:
     families: tuple[_Family, ...]
     headlines: re.Pattern[str]
     stale: re.Pattern[str]
+    visitor: re.Pattern[str]
+    matter: re.Pattern[str]
 
 
 def _signs() -> _Signs:
@@ -85,6 +87,8 @@ def _signs() -> _Signs:
         ),
         headlines=pattern(held["headlines"]["whole"]),
         stale=pattern(held["notices"]["stale"]),
+        visitor=pattern(held["few_words"]["visitor"]),
+        matter=pattern(held["few_words"]["matter"]),
     )
 
 
@@ -92,11 +96,6 @@ _SIGNS = _signs()
 
 # Few words may still be a whole notice ("A fence permit costs $50."); these are not.
 _SENTENCE = re.compile(r"[A-Z][^.!?]{15,}[.!](?:\s|$)")
-_IMPERATIVE = _any(
-    r"\b(?:select|choose|click|browse|scroll|expand|toggle|use the (?:menu|links?|search))\b",
-    r"\bwelcome to\b|\bcoming soon\b|\bloading\b|\bcheck back\b|\bcontent (?:goes|will|here|is being)\b"
-    r"|\bredirect|\bskip to\b|\bcopyright\b|©|\blorem ipsum\b|\bplaceholder\b",
-)
 
 
 # ------------------------------------------------------------------ the rules
@@ -105,7 +104,7 @@ _IMPERATIVE = _any(
 def wall_of(page: Page) -> str | None:
     """Return the reason why this is not the page that was asked for, or None."""
     if reads_like_law(page.text):
-        return None
+        return _bare(page)
     short = len(page.text) < _SHORT
     if short and (reason := _guarded(page)):
         return reason
@@ -148,7 +147,9 @@ def _worded(page: Page, enough: int = 2) -> str | None:
 
 def _weight(family: _Family, page: Page) -> tuple[int, int]:
     """Return how many strong and how many weak signs of the family the page shows."""
-    said = "\n".join((page.title, *page.headings[:3], page.text[:_SHORT], page.noscript[:300]))
+    said = "\n".join(
+        (page.title, *page.headings[:3], _own_words(page)[:_SHORT], page.noscript[:300])
+    )
     strong = {m[0].casefold() for m in family.strong.finditer(said)}
     weak = {m[0].casefold() for m in family.weak.finditer(said)}
     return len(strong), len(weak)
@@ -159,18 +160,37 @@ def _headline_of(page: Page) -> str | None:
     return next((line[:80] for line in lines if _SIGNS.headlines.search(line)), None)
 
 
+def _own_words(page: Page) -> str:
+    """Return the text without its headings, which may be good where the text is not."""
+    text = page.text
+    for heading in page.headings:
+        text = text.replace(heading, "", 1)
+    return text.strip()
+
+
 def _bare(page: Page) -> str | None:
     """Judge a page that says next to nothing: a frame, a menu, or too few words."""
-    text = page.text
+    text = _own_words(page)
     if page.mount and len(text) < _LITTLE:
         return Objection.APP_SHELL.because("an application's empty frame was saved, not its text")
     if page.scripts and not text and not page.links:
         return Objection.APP_SHELL.because("the page holds only scripts")
-    if len(text) < _LITTLE and (not _SENTENCE.search(text) or _IMPERATIVE.search(text)):
+    if len(text) < _LITTLE and not _says_something(text):
         return Objection.NAVIGATION.because(
-            f"{len(text):,} characters that are no whole sentence of text"
+            f"{len(text):,} characters, and no whole sentence about anything but the site"
         )
     return None
+
+
+def _says_something(text: str) -> bool:
+    """Tell whether few words are a whole sentence, and about more than the site and its visitor."""
+    if not _SENTENCE.search(text):
+        return False
+    return (
+        reads_like_law(text)
+        or not _SIGNS.visitor.search(text)
+        or _SIGNS.matter.search(text) is not None
+    )
 
 
 # ------------------------------------------------------------------ records
