@@ -18,7 +18,10 @@ def sample_inputs(tokenizer: Tokenizer) -> list[str]:
         for position, section in enumerate(read.accepted.sections):
             crumb = fitted_breadcrumb(section, tokenizer)
             chunks = chunk_section(document.body, section, position, tokenizer)
-            inputs += [embedding_input(crumb, c.text) for c in chunks]
+            inputs += [
+                embedding_input(crumb, [x.of(document.body) for x in c.leads], c.text)
+                for c in chunks
+            ]
     return inputs
 
 

@@ -15,6 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from appliance.corpus.glossary import entries, is_glossary
+from appliance.corpus.outline import Outline
+from appliance.corpus.tables import Table, find_rows, find_tables, is_row
 from appliance.domain import Chunk, ChunkKind, Section, Span
 from appliance.errors import ChunkTooLong
 from appliance.ports import Tokenizer
@@ -22,6 +25,9 @@ from appliance.ports import Tokenizer
 # Tokens of a chunk's embedding input that the breadcrumb may take at most; the inner levels and the
 # heading stay, outer ones go first.
 BREADCRUMB_TOKENS = 48
+# Tokens that the titles over a chunk may take, and the header that a table's later rows repeat.
+TITLE_TOKENS = 32
+HEADER_TOKENS = 64
 # Chunks are cut in the last part of the budget: a strong boundary at 55 % beats a weak one at 100 %.
 EARLIEST = 0.55
 
@@ -36,8 +42,6 @@ _BOUNDARIES: tuple[tuple[int, re.Pattern[str]], ...] = (
     (1, re.compile(r"\s+")),
 )
 _CELL = re.compile(r"\|[ \t]*")
-_ROW = re.compile(r"^[ \t]*(\|[^\n]*)", re.MULTILINE)
-_DEFINITIONS = re.compile(r"\bdefin(?:itions?|ed)\b|\bglossary\b|\bterms\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +60,9 @@ def breadcrumb(section: Section) -> str:
     return " > ".join([*section.path, " ".join(heading.split())])
 
 
-def embedding_input(crumb: str, text: str) -> str:
-    """Return what the encoder sees of a chunk."""
-    return f"{crumb}\n{text.strip()}"
+def embedding_input(crumb: str, leads: Sequence[str], text: str) -> str:
+    """Return what the encoder sees of a chunk: where it stands, what stands over it, its text."""
+    return "\n".join([crumb, *(" ".join(lead.split()) for lead in leads), text.strip()])
 
 
 def fitted_breadcrumb(section: Section, tokenizer: Tokenizer) -> str:
@@ -85,18 +89,15 @@ def chunk_section(
     if not text.strip():
         return ()
     crumb = fitted_breadcrumb(section, tokenizer)
-    fixed = tokenizer.count(embedding_input(crumb, "")) + 1
-    budget = tokenizer.limit - fixed
-    ends = tokenizer.ends(text)
-    pieces = list(_pieces(text, ends, budget, tokenizer))
+    layout = _Layout(text, section, tokenizer, tokenizer.count(embedding_input(crumb, (), "")) + 1)
     return tuple(
-        _chunk(text, piece, section, position, ordinal, crumb, tokenizer)
-        for ordinal, piece in enumerate(pieces)
+        _chunk(layout, piece, section, position, ordinal, crumb, tokenizer)
+        for ordinal, piece in enumerate(layout.pieces())
     )
 
 
 def _chunk(
-    text: str,
+    layout: _Layout,
     piece: Span,
     section: Section,
     position: int,
@@ -104,8 +105,10 @@ def _chunk(
     crumb: str,
     tokenizer: Tokenizer,
 ) -> Chunk:
-    words = piece.of(text)
-    tokens = tokenizer.count(embedding_input(crumb, words))
+    words = piece.of(layout.text)
+    leads = layout.leads(piece.start)
+    shown = [lead.of(layout.text) for lead in leads]
+    tokens = tokenizer.count(embedding_input(crumb, shown, words))
     if tokens > tokenizer.limit:
         raise ChunkTooLong(
             f"A chunk of {section.citation} has {tokens} tokens, over the encoder's "
@@ -118,32 +121,104 @@ def _chunk(
         text=words,
         kind=_kind(words, section),
         tokens=tokens,
+        leads=tuple(lead.shifted(section.span.start) for lead in leads),
     )
 
 
 def _kind(text: str, section: Section) -> ChunkKind:
     lines = [line for line in text.splitlines() if line.strip()]
-    rows = sum(line.lstrip().startswith("|") for line in lines)
-    if rows * 2 > len(lines):
+    if sum(is_row(line) for line in lines) * 2 > len(lines):
         return ChunkKind.TABLE
-    if _DEFINITIONS.search(section.heading):
+    if is_glossary(section.heading):
         return ChunkKind.DEFINITION
     return ChunkKind.PROSE
 
 
-def _pieces(text: str, ends: Sequence[int], budget: int, tokenizer: Tokenizer) -> Iterator[Span]:
-    """Yield the spans of the chunks of one text, each of at most `budget` tokens."""
-    if len(ends) <= budget:
-        yield Span(start=0, end=len(text))
-        return
-    cuts = _cuts(text)
-    start = 0
-    while start < len(text):
-        end = _next_end(text, ends, cuts, start, budget)
-        if _torn(text, start) or _torn(text, end):
-            end = _fitting_end(text, ends, cuts, start, end, budget, tokenizer)
-        yield Span(start=start, end=end)
-        start = end
+class _Layout:
+    """What the text of one section is made of, and how its chunks are cut from it."""
+
+    def __init__(self, text: str, section: Section, tokenizer: Tokenizer, fixed: int) -> None:
+        self.text = text
+        self._tokenizer = tokenizer
+        self._ends = tokenizer.ends(text)
+        self._budget = tokenizer.limit - fixed
+        self._tables = find_tables(text)
+        self._table_starts = [t.span.start for t in self._tables]
+        self._outline = Outline(text)
+        self._entries = entries(text) if is_glossary(section.heading) else ()
+        self._leads: dict[int, tuple[Span, ...]] = {}
+
+    def pieces(self) -> Iterator[Span]:
+        """Yield the spans of the chunks, which tile the text."""
+        if len(self._ends) <= self._budget and not self._entries:
+            yield Span(start=0, end=len(self.text))
+            return
+        cuts = _cuts(self.text, self._tables)
+        for part in self._parts():
+            yield from self._pieces(part, cuts)
+
+    def _parts(self) -> Iterator[Span]:
+        """Yield the stretches that no chunk reaches over: definitions, tables, what is between."""
+        at = {0, len(self.text), *self._entries}
+        for table in self._tables:
+            at |= {table.span.start, min(table.span.end + 1, len(self.text))}
+        yield from (Span(start=a, end=b) for a, b in pairwise(_visible(self.text, sorted(at))))
+
+    def _pieces(self, part: Span, cuts: _Cuts) -> Iterator[Span]:
+        start = part.start
+        while start < part.end:
+            budget = self._budget - self._cost(start)
+            end = _next_end(self.text, self._ends, cuts, start, part.end, budget)
+            if _torn(self.text, start) or _torn(self.text, end):
+                end = _fitting_end(
+                    self.text, self._ends, cuts, start, end, budget, self._tokenizer
+                )
+            yield Span(start=start, end=end)
+            start = end
+
+    def leads(self, start: int) -> tuple[Span, ...]:
+        """Return what stands over a chunk that begins at `start`, in reading order."""
+        if start not in self._leads:
+            titles = self._fitted(self._outline.over(start), TITLE_TOKENS)
+            self._leads[start] = (*titles, *self._table_leads(start))
+        return self._leads[start]
+
+    def _table_leads(self, start: int) -> tuple[Span, ...]:
+        """Return the header of the table that goes on at `start`."""
+        i = bisect_right(self._table_starts, start) - 1
+        if i < 0 or not self._tables[i].header.end < start < self._tables[i].span.end:
+            return ()
+        header = self._tables[i].header
+        last = bisect_right(self._ends, header.start) + HEADER_TOKENS - 1
+        if last < len(self._ends) and self._ends[last] < header.end:
+            header = Span(start=header.start, end=self._ends[last])
+        return (header,)
+
+    def _fitted(self, titles: Sequence[Span], most: int) -> tuple[Span, ...]:
+        """Return the inner titles that fit into `most` tokens together."""
+        kept: list[Span] = []
+        for title in reversed(titles):
+            most -= self._count(title)
+            if most < 0:
+                break
+            kept.append(title)
+        return tuple(reversed(kept))
+
+    def _cost(self, start: int) -> int:
+        return sum(self._count(lead) for lead in self.leads(start))
+
+    def _count(self, span: Span) -> int:
+        # By itself: at its ends it may have other tokens than in the text.
+        return len(self._tokenizer.ends(" ".join(span.of(self.text).split())))
+
+
+def _visible(text: str, places: Sequence[int]) -> list[int]:
+    """Return the places without those that would leave a part of white space only."""
+    kept = [places[0]]
+    for place in places[1:-1]:
+        if text[kept[-1] : place].strip() and text[place:].strip():
+            kept.append(place)
+    return [*kept, places[-1]]
 
 
 def _torn(text: str, at: int) -> bool:
@@ -165,14 +240,17 @@ def _fitting_end(
     # One token is spare, see `chunk_section`.
     while allowed > 1 and (over := len(tokenizer.ends(text[start:end])) - budget - 1) > 0:
         allowed = max(1, allowed - over)
-        end = _next_end(text, ends, cuts, start, allowed)
+        end = _next_end(text, ends, cuts, start, end, allowed)
     return end
 
 
-def _next_end(text: str, ends: Sequence[int], cuts: _Cuts, start: int, budget: int) -> int:
+def _next_end(
+    text: str, ends: Sequence[int], cuts: _Cuts, start: int, limit: int, budget: int
+) -> int:
+    """Return where the chunk that begins at `start` ends: at `limit` if that is within the budget."""
     first = bisect_right(ends, start)  # tokens before this index end at or before `start`
-    if len(ends) - first <= budget:
-        return len(text)
+    if bisect_left(ends, limit, first) - first < budget:
+        return limit
     # The next token must begin after the cut; its end is not inside the piece.
     furthest = ends[first + budget - 1]
     earliest = ends[first + int(budget * EARLIEST)]
@@ -193,28 +271,40 @@ def _best_cut(cuts: _Cuts, low: int, high: int) -> int | None:
     return cuts.offsets[best]
 
 
-def _cuts(text: str) -> _Cuts:
-    """Return every place to cut, leaving the inside of table rows whole."""
+def _cuts(text: str, tables: Sequence[Table]) -> _Cuts:
+    """Return every place to cut, leaving headers and the inside of table rows whole."""
     strength: dict[int, int] = {}
-    rows = [m.span(1) for m in _ROW.finditer(text)]  # a cut comes after a row's indentation
-    starts = [a for a, _ in rows]
+    whole = _merged(sorted((*find_rows(text), *(t.header for t in tables))))
+    starts = [span.start for span in whole]
     for value, pattern in _BOUNDARIES:
         for match in pattern.finditer(text):
             at = match.end()
-            if not _inside_row(at, rows, starts):
+            if not _inside(at, whole, starts):
                 strength.setdefault(at, value)
-    # Rows of one table hold together better than paragraphs around it: a cut between two rows is
-    # weaker than a cut before the table.
-    for (_, above), (below, _) in pairwise(rows):
-        if text[above:below].strip() == "" and below in strength:
-            strength[below] = 2
+    # Rows of one table hold together better than paragraphs around it.
+    for table in tables:
+        for row in table.rows:
+            if row.start in strength:
+                strength[row.start] = 2
     offsets = sorted(strength)
     return _Cuts(offsets=offsets, strengths=[strength[o] for o in offsets])
 
 
-def _inside_row(at: int, rows: list[tuple[int, int]], starts: list[int]) -> bool:
+def _merged(spans: Sequence[Span]) -> list[Span]:
+    """Return ascending spans with those that overlap made one."""
+    apart: list[Span] = []
+    for span in spans:
+        if apart and span.start < apart[-1].end:
+            before = apart.pop()
+            apart.append(Span(start=before.start, end=max(before.end, span.end)))
+        else:
+            apart.append(span)
+    return apart
+
+
+def _inside(at: int, spans: Sequence[Span], starts: Sequence[int]) -> bool:
     i = bisect_left(starts, at) - 1
-    return i >= 0 and rows[i][0] < at < rows[i][1]
+    return i >= 0 and spans[i].start < at < spans[i].end
 
 
 def _cell_cuts(text: str, start: int, end: int) -> _Cuts:

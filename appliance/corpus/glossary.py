@@ -14,7 +14,7 @@ _HEADING = re.compile(
 # A term before what says that it is defined: "Alley means", "“Alley” shall mean", "ALLEY—Any",
 # "Alley: A", "Alley. A public way", also behind a mark: "(B) Alley. ", "177. Alley: ", ".4 Alley means".
 _ENTRY = re.compile(
-    r"""(?:\A|(?<=\n)|(?<=[.;:)”"]\s))\s*+
+    r"""(?:\A|(?<=\n)|(?<=[.;:)”"]\s))[^\S\n]*+
     (?P<at>
         (?:\(?[A-Za-z0-9]{1,4}[.)]\s+|\.?\d{1,3}(?:-\d+)*(?:\.\d+)*\.?\s+|\*\*|[-•]\s+)?
         [“"]?[A-Z0-9][^\n.;:—|]{0,70}?[”"]?(?:\s\([^()\n]{1,40}\))?\*{0,2}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from appliance.corpus.hidden import hidden_numbers
 from appliance.corpus.references import find_references, normalise_whole
 from appliance.corpus.sections import number_in_heading
 from appliance.domain import Section
@@ -41,6 +42,8 @@ def _labels(body: str, section: Section) -> Iterator[tuple[str, str, int]]:
     heading_number, _ = number_in_heading(section.heading)
     if heading_number:
         yield *_kind_and_number(heading_number), IN_HEADING
+    for number in hidden_numbers(body, section):
+        yield "section", number, IN_HEADING
     yield from _tables(section.span.of(body))
     for level in section.path:
         number, _ = number_in_heading(level)

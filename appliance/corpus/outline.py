@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from appliance.domain import Span
 
@@ -66,7 +66,8 @@ class Outline:
         i = bisect_left(self._places, place)
         at_place = i < len(self._places) and self._places[i] == place
         above = self._open[i + 1][:-1] if at_place else self._open[i]
-        return tuple(level.title for level in above if level.title is not None)
+        titles = (level.title for level in above)
+        return tuple(title for title in titles if title is not None and title.end <= place)
 
 
 def _placed(
@@ -79,17 +80,22 @@ def _placed(
     over it.
     """
     mark = match["hash"] or match["paren"] or match["dot"]
-    for style in _styles(match):
-        new = Subdivision(at=match.start("mark"), mark=mark, style=style, title=title)
-        for depth, elder in enumerate(open_):
-            if elder.style == style and _follows(elder, mark):
-                return open_[:depth], new
-    first = next(
-        (s for s in _styles(match) if mark == _FIRST.get(s.strip("().")) or match["hash"]), None
-    )
-    if first is None:
-        return (), new
-    return open_, replace(new, style=first)
+    levels = {level.style: depth for depth, level in enumerate(open_)}
+    styles = _styles(match)
+    for style in styles:
+        depth = levels.get(style)
+        if depth is not None and _follows(open_[depth], mark):
+            return open_[:depth], _subdivision(match, style, title)
+    for style in styles:
+        if match["hash"] or mark == _FIRST[style.strip("().")]:
+            # Where the level is open already its numbering has begun anew.
+            return open_[: levels.get(style, len(open_))], _subdivision(match, style, title)
+    return (), _subdivision(match, styles[0], title)
+
+
+def _subdivision(match: re.Match[str], style: str, title: Span | None) -> Subdivision:
+    mark = match["hash"] or match["paren"] or match["dot"]
+    return Subdivision(at=match.start("mark"), mark=mark, style=style, title=title)
 
 
 _FIRST = {"1": "1", "A": "A", "a": "a", "i": "i"}

@@ -39,12 +39,19 @@ def find_tables(text: str) -> tuple[Table, ...]:
     return tuple(_table(text, lines) for lines in _runs(text) if len(lines) > 1)
 
 
+def find_rows(text: str) -> tuple[Span, ...]:
+    """Return every line of cells, also one that stands alone, without its indentation and end."""
+    return tuple(row for run in _runs(text) for row in run) if "|" in text else ()
+
+
 def _runs(text: str) -> Iterator[list[Span]]:
     """Yield each run of neighbouring lines of cells."""
     run: list[Span] = []
     for line in _lines(text):
-        if is_row(line.of(text)):
-            run.append(line)
+        words = line.of(text)
+        if is_row(words):
+            indent = len(words) - len(words.lstrip())
+            run.append(Span(start=line.start + indent, end=line.end))
             continue
         if run:
             yield run

@@ -58,9 +58,11 @@ def checked(body: str, section: Section, tokenizer: WordPieceTokenizer) -> tuple
         assert chunk.section == 3
         assert len(chunk.span) > 0
         assert chunk.text == chunk.span.of(body)
-        assert (
-            chunk.tokens == tokenizer.count(embedding_input(crumb, chunk.text)) <= tokenizer.limit
-        )
+        leads = [lead.of(body) for lead in chunk.leads]
+        seen = embedding_input(crumb, leads, chunk.text)
+        assert chunk.tokens == tokenizer.count(seen) <= tokenizer.limit
+        assert all(lead.within(section.span) for lead in chunk.leads)
+        assert all(lead.end <= chunk.span.start for lead in chunk.leads), "what stands over it"
     for before, after in pairwise(chunks):
         assert before.span.end == after.span.start
     return chunks
