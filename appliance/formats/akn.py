@@ -67,10 +67,10 @@ def _part_of_document(child: Element) -> list[Block]:
 
 
 def _heading(element: Element) -> str:
-    """Return "Chapter 1. General" of a container, "3. Fencing" of a section."""
+    """Return "Chapter 1. General", "Section 3. Fencing": a bare number is no number of a section yet."""
     number, text = part(element, "num").rstrip(". "), part(element, "heading")
     name = name_of(element)
-    if number and name in _CONTAINERS and not re.match(r"[^\W\d]{3,}", number):
+    if number and not re.match(r"[^\W\d]{3,}", number):
         number = f"{name.capitalize()} {number}"
     return ". ".join(filter(None, (number, text)))
 

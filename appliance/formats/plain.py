@@ -1,7 +1,7 @@
 """Markdown and plain text: what is already text is kept as it stands.
 
-Knows front matter, encodings and line ends.  Guesses no structure: a plain text without Markdown
-headings stays one section, and says so.
+Knows front matter, encodings and line ends.  Guesses no structure in a plain text but the headings
+that its own numbering makes evident, and says what it found.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from appliance.corpus.frontmatter import (
     optional_text,
     split_front_matter,
 )
+from appliance.formats.numbered_lines import BY_NUMBER, with_headings
 from appliance.formats.parsed import Parsed, Unparsable
 
 _BYTE_ORDER_MARKS = (
@@ -125,11 +126,13 @@ def _first_heading(body: str) -> str:
 def parse_text(raw: bytes) -> Parsed:
     """Return a plain text; its first line, if it is short, is the title."""
     read = decoded(raw)
-    body = _CONTROLS.sub("", read.text)
-    notes = (*read.notes, "A plain text has no headings; it is one section.")
-    if body != read.text:
+    text = _CONTROLS.sub("", read.text)
+    body = with_headings(text)
+    found = body != text
+    notes = (*read.notes, BY_NUMBER if found else "No line is evidently a heading: one section.")
+    if text != read.text:
         notes += ("Control characters were left out.",)
-    return Parsed(format="text", title=_first_line(body), body=body, notes=notes)
+    return Parsed(format="text", title=_first_line(text), body=body, notes=notes)
 
 
 _LONGEST_TITLE = 120  # code points; a longer first line is a sentence of the text

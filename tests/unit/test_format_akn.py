@@ -13,6 +13,7 @@ from lxml import etree
 
 from appliance.corpus.sections import parse_markdown
 from appliance.corpus.tables import find_tables
+from appliance.domain import Section
 from appliance.formats.akn import parse_akn
 from appliance.formats.parsed import Unparsable
 
@@ -43,14 +44,17 @@ SECTION = "<section><num>3.</num><heading>Tolls</heading>{}</section>"
 def test_the_title_is_the_name_by_which_the_law_is_known() -> None:
     parsed = act(SECTION.format("<content><p>None.</p></content>"))
     assert parsed.title == "Bridge By-law"
-    assert parsed.body == "# Bridge By-law\n\nTo govern bridges\n\n## 3. Tolls\n\nNone.\n"
+    assert parsed.body == "# Bridge By-law\n\nTo govern bridges\n\n## Section 3. Tolls\n\nNone.\n"
 
 
 @pytest.mark.parametrize(
     ("container", "heading"),
     [
         ("<chapter><num>1</num><heading>General</heading>{}</chapter>", "Chapter 1. General"),
-        ("<chapter><num>CHAPTER II</num><heading>Trolls</heading>{}</chapter>", "CHAPTER II. Trolls"),
+        (
+            "<chapter><num>CHAPTER II</num><heading>Trolls</heading>{}</chapter>",
+            "CHAPTER II. Trolls",
+        ),
         ("<part><num>A.</num><heading>Tolls</heading>{}</part>", "Part A. Tolls"),
         ("<part><heading>Tolls</heading>{}</part>", "Tolls"),
         ("<part><num>4</num>{}</part>", "Part 4"),
@@ -58,11 +62,14 @@ def test_the_title_is_the_name_by_which_the_law_is_known() -> None:
 )
 def test_a_container_is_a_heading_over_its_sections(container: str, heading: str) -> None:
     parsed = act(container.format(SECTION.format("<content><p>None.</p></content>")))
-    assert f"## {heading}\n\n### 3. Tolls\n\nNone.\n" in parsed.body
+    assert f"## {heading}\n\n### Section 3. Tolls\n\nNone.\n" in parsed.body
 
 
 def test_a_container_without_a_name_takes_no_level() -> None:
-    assert "\n## 3. Tolls\n" in act(f"<part>{SECTION.format('<content><p>x</p></content>')}</part>").body
+    assert (
+        "\n## Section 3. Tolls\n"
+        in act(f"<part>{SECTION.format('<content><p>x</p></content>')}</part>").body
+    )
 
 
 def test_numbered_paragraphs_keep_their_depth() -> None:
@@ -76,9 +83,8 @@ def test_numbered_paragraphs_keep_their_depth() -> None:
       <subsection><num>(2)</num><subsection><num>(a)</num><content><p>One.</p></content></subsection>
       </subsection>"""
     body = act(SECTION.format(inner)).body
-    assert body.partition("## 3. Tolls\n\n")[2] == (
-        "(1) A troll may-\n\n  (a) ask; or\n\n  (b) demand\n\n    (i) goats.\n\n"
-        "(2)\n\n  (a) One.\n"
+    assert body.partition("## Section 3. Tolls\n\n")[2] == (
+        "(1) A troll may-\n\n  (a) ask; or\n\n  (b) demand\n\n    (i) goats.\n\n(2)\n\n  (a) One.\n"
     )
 
 
@@ -179,10 +185,14 @@ def test_entities_are_refused_not_unfolded(raw: bytes) -> None:
 def test_an_outside_document_type_is_not_fetched() -> None:
     raw = b"<!DOCTYPE akomaNtoso SYSTEM 'http://127.0.0.1:9/a.dtd'><akomaNtoso><act><body>"
     parsed = parse_akn(raw + b"<section><num>1</num></section></body></act></akomaNtoso>")
-    assert parsed.body == "## 1\n"
+    assert parsed.body == "## Section 1\n"
 
 
 # ------------------------------------------------------------------ real by-laws
+
+
+def sections_of(body: str) -> tuple[Section, ...]:
+    return parse_markdown(body, city="x", document_id="d", title="t")
 
 
 def words(text: str) -> Counter[str]:
@@ -201,8 +211,9 @@ def test_the_real_by_laws_lose_no_word_and_no_heading(law_lines: object) -> None
                 meta.remove(inner)
         written = words("".join(root.itertext()))
         assert not written - words(parsed.body), path.name
+        numbered = sum(1 for e in root.iter("{*}section") if e.findtext("{*}num"))
+        assert sum(s.number is not None for s in sections_of(parsed.body)) >= numbered
         headed = sum(1 for _ in root.iter("{*}section", "{*}chapter", "{*}part"))
-        sections = parse_markdown(parsed.body, city="x", document_id="d", title="t")
-        assert len(sections) >= headed, path.name
+        assert len(sections_of(parsed.body)) >= headed, path.name
         tables = [t for t in root.iter("{*}table") if len(t.findall(".//{*}tr")) > 1]
         assert len(find_tables(parsed.body)) >= len(tables), path.name

@@ -88,10 +88,17 @@ def test_underlined_titles_become_headings_and_nothing_else_does(
 def test_a_plain_text_is_titled_by_a_short_first_line(text: str, title: str) -> None:
     parsed = parse_text(text.encode())
     assert (parsed.title, parsed.body) == (title, text)
-    assert "A plain text has no headings; it is one section." in parsed.notes
+    assert "No line is evidently a heading: one section." in parsed.notes
 
 
 def test_control_characters_are_left_out_and_that_is_said() -> None:
     parsed = parse_text(b"One\x07 goat\x1b.")
     assert parsed.body == "One goat."
     assert "Control characters were left out." in parsed.notes
+
+
+def test_numbered_titles_of_a_plain_text_become_headings() -> None:
+    parsed = parse_text(b"CHAPTER 7 BRIDGES\n\nSec. 7-1. Tolls.\n\nOne goat.\n")
+    assert parsed.body == "# CHAPTER 7 BRIDGES\n\n## Sec. 7-1. Tolls.\n\nOne goat.\n"
+    assert parsed.title == "CHAPTER 7 BRIDGES"
+    assert "The headings were recognised by their numbers." in parsed.notes
