@@ -361,7 +361,7 @@ async def test_hostile_law_text_is_shown_as_text_and_its_quote_is_exact(context,
     assert await marked(page, "#proof-law") == quote
     await expect(page.locator("#proof-law")).to_contain_text("<script>window.hacked=1</script>")
     await expect(page.locator("#proof-facts")).to_contain_text(
-        "date of law not stated by the source"
+        "the source does not say since when this applies"
     )
     await expect(page.locator("#proof-source")).not_to_be_visible()
     isolation = "e => getComputedStyle(e).unicodeBidi"

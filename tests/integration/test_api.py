@@ -484,7 +484,7 @@ async def test_pages_of_other_sites_may_not_ask(client, headers, status):
 async def test_the_page_answers_a_question_in_its_address_without_javascript(client):
     page = (await client.get("/", params={"city": CITY, "q": FENCE})).text
     assert "42 inches" in page
-    assert re.search(r'href="/sections/\d+\?start=\d+&amp;end=\d+#quote"', page)
+    assert re.search(r'href="/sections/\d+\?start=\d+&amp;end=\d+&amp;as_of=[\d-]+#quote"', page)
 
 
 async def test_the_page_shows_what_is_wrong_in_place_of_an_answer(client):
@@ -518,7 +518,7 @@ async def test_law_text_never_becomes_markup(client):
     (section_id, *_) = re.findall(r"/sections/(\d+)\?", page)
     own = (await client.get(f"/sections/{section_id}")).text
     assert "javascript:" not in own
-    assert "date of law not stated by the source" in own
+    assert "the source does not say since when this applies" in own
 
 
 # ------------------------------------------------------------------ model, probes, description
