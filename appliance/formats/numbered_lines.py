@@ -60,6 +60,11 @@ def with_headings(body: str) -> str:
     return "".join(written) + body[at:]
 
 
+def is_container(line: str) -> bool:
+    """Tell whether a line names a part of a code: "Article 4: Pests"."""
+    return bool(_word_of(line.strip()))
+
+
 def _numbered(body: str) -> Iterator[_Line]:
     """Yield the lines that look like headings; each stands after an empty line."""
     start, after_empty = 0, True

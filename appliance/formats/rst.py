@@ -14,6 +14,7 @@ from docutils import nodes
 from docutils.core import publish_doctree
 
 from appliance.corpus.sections import number_in_heading
+from appliance.formats.numbered_lines import is_container
 from appliance.formats.outline import (
     Block,
     Cell,
@@ -109,10 +110,16 @@ def _block(node: nodes.Node, level: int, depth: int) -> list[Block]:
 
 
 def _paragraph(node: nodes.Node, level: int, depth: int) -> list[Block]:
-    """Return a paragraph; one that is emphasised whole and begins with a number is a heading."""
+    """Return a paragraph; one that is evidently a heading by its number becomes one.
+
+    That is a section's that is emphasised whole, and a container's that has no title mark of its own
+    and stands one level over such sections.
+    """
     text = _line(node)
     whole = len(node.children) == 1 and isinstance(node.children[0], nodes.emphasis | nodes.strong)
     if whole and depth == 0 and number_in_heading(text)[1]:
+        return [heading(level + 2, text)]
+    if depth == 0 and is_container(text):
         return [heading(level + 1, text)]
     return [paragraph(text, depth)] if text else []
 

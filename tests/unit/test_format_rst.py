@@ -59,8 +59,14 @@ def test_an_emphasised_section_line_is_a_heading_and_not_twice() -> None:
     )
     assert body(text) == (
         "# Chapter 26\n\n## Section 641. Department; commissioner.\n\nThere shall be one.\n\n"
-        "### Section 642. Deputies.\n\nTwo.\n\nImportant\n"
+        "#### Section 642. Deputies.\n\nTwo.\n\nImportant\n"
     )
+
+
+def test_an_article_without_a_title_mark_stands_over_its_sections() -> None:
+    text = "Title 27\n========\n\nArticle 4: Pests\n\n*§ 27-2017 Definitions.* ::\n\n\nOne.\n"
+    expected = "# Title 27\n\n## Article 4: Pests\n\n### § 27-2017 Definitions.\n\nOne.\n"
+    assert body(text) == expected
 
 
 GRID = """
@@ -173,7 +179,9 @@ def test_the_real_chapters_lose_no_word_of_law(law_lines: object) -> None:
             raw = file.read()
             parsed = parse_rst(io.BytesIO(raw).getvalue())
             text = re.sub(r"^\s*\.\. image::.*$", "", raw.decode(), flags=re.MULTILINE)
-            text = re.sub(r"^\s*(?:\.\. list-table::|:header-rows: \d)", "", text, flags=re.MULTILINE)
+            text = re.sub(
+                r"^\s*(?:\.\. list-table::|:header-rows: \d)", "", text, flags=re.MULTILINE
+            )
             text = re.sub(r"^(Section \S+)\n-+$", "", text, flags=re.MULTILINE)
             lost = words(text) - words(parsed.body)
             assert sum(lost.values()) <= 3, (member.name, lost)
