@@ -17,7 +17,7 @@ import statistics
 import tarfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -59,15 +59,6 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Speed:
-    """Pages a second of one converter, by round, and the F1 of its words."""
-
-    name: str
-    rates: tuple[float, ...]
-    words: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Cells:
     """How the cells of the corpus's tables fared."""
 
@@ -75,7 +66,7 @@ class Cells:
     cells: int
     found: int
     written: int
-    as_text: int  # tables that we left as paragraphs: outlines and layouts
+    missing: int  # tables that it left as paragraphs, or dropped
 
     @property
     def f1(self) -> float:
@@ -84,12 +75,21 @@ class Cells:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Speed:
+    """Pages a second of one converter, by round, and the F1 of its words."""
+
+    name: str
+    rates: tuple[float, ...]
+    words: float
+    cells: Cells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """What one run measured."""
 
     pages: int
     speeds: tuple[Speed, ...]
-    cells: Cells
 
     def lines(self) -> Iterator[str]:
         """Yield the figures as lines; ratios are of ours to the other, round by round."""
@@ -100,19 +100,17 @@ class Report:
             yield (
                 f"{speed.name}: median {statistics.median(speed.rates):.0f} pages/s, "
                 f"ours is {statistics.median(ratios):.1f} times as fast "
-                f"({min(ratios):.1f} to {max(ratios):.1f}), words F1 {speed.words:.4f}"
+                f"({min(ratios):.1f} to {max(ratios):.1f}), words F1 {speed.words:.4f}; "
+                f"cells F1 {speed.cells.f1:.4f} in {speed.cells.tables} tables "
+                f"({speed.cells.cells} cells), {speed.cells.missing} tables missing"
             )
-        cells = self.cells
-        yield (
-            f"tables: {cells.tables}, cells {cells.cells}, cell F1 {cells.f1:.4f}; "
-            f"{cells.as_text} more were left as paragraphs"
-        )
 
 
 def measure(corpus: Path, *, rounds: int = 5, every: int = 5) -> Report:
     """Measure on every `every`-th section page of the corpus; all its tables."""
     pages = list(section_pages(corpus))
     sample = pages[::every]
+    with_tables = list(pages_with_tables(corpus))
     rates: dict[str, list[float]] = {name: [] for name in CONVERTERS}
     for _ in range(rounds):
         for name, convert in CONVERTERS.items():
@@ -125,10 +123,11 @@ def measure(corpus: Path, *, rounds: int = 5, every: int = 5) -> Report:
             name=name,
             rates=tuple(rates[name]),
             words=statistics.mean(words_f1(convert(p.raw), p.truth) for p in sample),
+            cells=score_tables(convert, with_tables),
         )
         for name, convert in CONVERTERS.items()
     )
-    return Report(pages=len(sample), speeds=speeds, cells=score_tables(pages_with_tables(corpus)))
+    return Report(pages=len(sample), speeds=speeds)
 
 
 # ------------------------------------------------------------------ converters
@@ -141,7 +140,7 @@ def ours(raw: bytes) -> str:
 
 def classic(raw: bytes, parser: str = "html.parser") -> str:
     """Return a page the way it is commonly done: frame away, tables by hand, html2text for the rest."""
-    soup = BeautifulSoup(raw.decode("utf-8"), parser)
+    soup = BeautifulSoup(raw.decode("utf-8", "replace"), parser)
     for junk in soup(["script", "style", "nav", "header", "footer"]):
         junk.decompose()
     main = soup.find("main") or soup.body or soup
@@ -178,17 +177,17 @@ def extracted(raw: bytes) -> str:
 
 def rust(raw: bytes) -> str:
     """Return the whole page by html-to-markdown, which is written in Rust."""
-    return str(html_to_markdown.convert(raw.decode("utf-8")).content or "")
+    return str(html_to_markdown.convert(raw.decode("utf-8", "replace")).content or "")
 
 
 def markdownified(raw: bytes) -> str:
     """Return the whole page by markdownify."""
-    return str(markdownify.markdownify(raw.decode("utf-8")))
+    return str(markdownify.markdownify(raw.decode("utf-8", "replace")))
 
 
 def html2text_alone(raw: bytes) -> str:
     """Return the whole page by html2text."""
-    return html2text.HTML2Text(bodywidth=0).handle(raw.decode("utf-8"))
+    return html2text.HTML2Text(bodywidth=0).handle(raw.decode("utf-8", "replace"))
 
 
 CONVERTERS: dict[str, Converter] = {
@@ -250,11 +249,11 @@ def _archived(path: Path) -> Iterator[tuple[str, bytes]]:
 # ------------------------------------------------------------------ tables
 
 
-def score_tables(pages: Iterable[bytes]) -> Cells:
-    """Compare the pipe tables of pages with grids that were read independently of them."""
-    tables = cells = found = written = as_text = 0
+def score_tables(convert: Converter, pages: Sequence[bytes]) -> Cells:
+    """Compare the pipe tables of a converter with grids that were read independently of them."""
+    tables = cells = found = written = missing = 0
     for raw in pages:
-        body = parse_html(raw).body
+        body = convert(raw)
         mine = [
             Counter(text for row in table for text in row if text) for table in pipe_tables(body)
         ]
@@ -262,14 +261,14 @@ def score_tables(pages: Iterable[bytes]) -> Cells:
             truth = Counter(text for row in grid for text in row if text)
             best = max(mine, key=lambda values: _f1(values, truth), default=Counter[str]())
             if _f1(best, truth) < _SAME_TABLE:
-                as_text += 1
+                missing += 1
                 continue
             mine.remove(best)
             tables += 1
             cells += truth.total()
             written += best.total()
             found += (best & truth).total()
-    return Cells(tables=tables, cells=cells, found=found, written=written, as_text=as_text)
+    return Cells(tables=tables, cells=cells, found=found, written=written, missing=missing)
 
 
 def _f1(mine: Counter[str], truth: Counter[str]) -> float:

@@ -4,9 +4,11 @@ Bytes become characters (`charset`), characters a tree without what is hidden
 (`markup`), the tree gives the part that matters (`lawpage` for law text, `webpage` where
 boilerplate must go), and that part becomes Markdown (`prose`, `tables`).
 
-The converter is our own walk over lexbor's tree.  On the pages of San Mateo's sections, against
-their text as the publisher's data has it (eval/ledger/005-html.md), it is as fast as the
-fastest library and the only one that joins labels to their words, keeps depth and spans.
+The converter is our own walk over lexbor's tree, not a library: on pages of sections all say the same
+words (F1 .9999 against .9997 of html-to-markdown, 190 pages without spans), but only ours joins labels
+to their words, keeps the depth of outlines, leaves out what is hidden and writes spanned cells where
+they span (cell F1 .997 against .914, 127 tables).  A whole page takes it 0.4 ms, a seventeenth of
+BeautifulSoup and html2text.  The figures are in eval/ledger/005-html.md.
 
 It does no I/O, knows no city, and judges nothing: whether the page is a bot wall or worth
 keeping is the gate's to say.

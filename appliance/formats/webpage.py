@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from html import escape
 
-import trafilatura
 from selectolax.lexbor import LexborNode
 
 from appliance.formats.lawpage import main_part, navigation
@@ -50,6 +49,8 @@ def own_matter(markup: Markup) -> tuple[LexborNode, Prose]:
 
 def _extracted(html: str) -> str:
     """Return the page's matter as HTML, "" where trafilatura finds none."""
+    import trafilatura  # late: a second of imports that pages of law do without
+
     # `favor_recall`: a lost paragraph of rules costs more than a kept line of a menu.
     found = trafilatura.extract(
         html,

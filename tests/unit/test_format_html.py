@@ -10,6 +10,7 @@ import tarfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from statistics import mean
 
@@ -378,10 +379,8 @@ def test_a_hostile_page_takes_seconds_at_most(html: str, frame: str) -> None:
 @given(st.binary(max_size=400))
 @example(b"<table><tr><td>\xff\xfe<p>(a)</p>")
 def test_no_bytes_break_it(raw: bytes) -> None:
-    try:
+    with suppress(Unparsable):
         assert parse_html(raw).body.strip()
-    except Unparsable:
-        pass
 
 
 pieces = st.sampled_from([
