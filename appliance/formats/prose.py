@@ -130,7 +130,7 @@ def write_markdown(
     _flush(writer)
     _drop_label(writer)
     return Prose(
-        body=_joined(writer.blocks),
+        body=_joined(_without_stubs(writer.blocks)),
         tables=sum(b.kind == "table" for b in writer.blocks),
         images=writer.images,
         hidden=sum(
@@ -371,6 +371,23 @@ def _preformatted(writer: _Writer, node: LexborNode) -> None:
     for paragraph in re.split(r"\n(?=\s*\n|\s{2,}\S)", "\n".join(lines)):
         writer.buffer.append(" ".join(paragraph.split()))
         _flush(writer)
+
+
+def _without_stubs(blocks: list[Block]) -> list[Block]:
+    """Leave out headings without text that come again later: a page's own table of contents.
+
+    Spanish Fork's pages hold each section twice so, first empty, then with its text.
+    """
+    last = {block.text: i for i, block in enumerate(blocks) if block.kind == "heading"}
+    kept = []
+    for i, block in enumerate(blocks):
+        following = blocks[i + 1] if i + 1 < len(blocks) else None
+        is_empty = following is None or (
+            following.kind == "heading" and following.depth <= block.depth
+        )
+        if not (block.kind == "heading" and is_empty and last[block.text] > i):
+            kept.append(block)
+    return kept
 
 
 def _joined(blocks: list[Block]) -> str:

@@ -150,6 +150,14 @@ def test_what_the_page_shows_is_what_the_text_says(html: str, text: str) -> None
     assert fragment_to_markdown(html) == text
 
 
+def test_empty_headings_that_come_again_with_their_text_are_left_out() -> None:
+    stubs = "<h3>4.1 Scope</h3><h3>4.2 Fees</h3><h3>4.3 Reserved</h3>"
+    html = f"<h1>Title 4</h1>{stubs}<h3>4.1 Scope</h3><p>All.</p><h3>4.2 Fees</h3><p>None.</p>"
+    assert fragment_to_markdown(html) == (
+        "# Title 4\n\n### 4.3 Reserved\n\n### 4.1 Scope\n\nAll.\n\n### 4.2 Fees\n\nNone."
+    )
+
+
 def test_depth_never_turns_a_paragraph_into_code() -> None:
     deep = '<p class="text-indent-4">deep</p>'
     table = "<table><tr><th>A<th>B<tr><td>1<td>2</table>"
