@@ -51,17 +51,6 @@ class Page:
     hidden: int  # words printed invisibly where no image shows them; they are left out
 
 
-@dataclass(slots=True)
-class _Letters:
-    """The letters of the word that is being read."""
-
-    text: list[str] = field(default_factory=list)
-    boxes: list[tuple[float, float, float, float]] = field(default_factory=list)
-    first: int = 0  # position of the first letter in the page's text
-    turn: int = 0  # quarter turns of its writing, counter-clockwise; -1 for anything between
-    glued: bool = False
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Raw:
     """A word as the file places it, not yet upright."""
@@ -119,91 +108,153 @@ def _sorted_out(found: list[_Raw], *, turn: int, behind_image: bool) -> tuple[li
 
 # ------------------------------------------------------------------ characters
 
-
-def _raw_words(text: pdfium.PdfTextPage) -> Iterator[_Raw]:
-    count = min(raw.FPDFText_CountChars(text), MOST_CHARACTERS)
-    rect = raw.FS_RECTF()
-    letters = _Letters()
-    for position in range(count):
-        code = raw.FPDFText_GetUnicode(text, position)
-        if code in {0x20, 0xA0, 0x0D, 0x0A, 0x09} or 0x2000 <= code <= 0x200B:
-            yield from _finished(letters, text)
-            letters = _Letters()
-            continue
-        if not raw.FPDFText_GetLooseCharBox(text, position, rect):
-            continue
-        box = (rect.left, rect.bottom, rect.right, rect.top)
-        step = _step(letters, box)
-        if step is not None:
-            yield from _finished(letters, text)
-            letters = _Letters(glued=step)
-        if not letters.text:
-            letters.first = position
-            letters.turn = _turn(text, position)
-        letters.text.append(_letter(code))
-        letters.boxes.append(box)
-    yield from _finished(letters, text)
+_Corners = tuple[float, float, float, float]  # left, bottom, right, top
+_RUN = re.compile(r"[^\s\u2000-\u200b]+")
+# Letters with the punctuation around them: such a word has no raised number inside.
+_PLAIN = re.compile(r"[(\[\"'“‘]*[^\W\d_]+[.,;:)\]\"'”’]*")
 
 
-def _letter(code: int) -> str:
+class _Text:
+    """A page's characters, with the places where pdfium writes what it is asked for.
+
+    A page is asked some ten thousand questions: the buffers are made once, and a word of
+    letters is measured at its two ends only.
+    """
+
+    def __init__(self, page: pdfium.PdfTextPage) -> None:
+        self.page = page.raw
+        self.count = min(raw.FPDFText_CountChars(self.page), MOST_CHARACTERS)
+        self._rect = raw.FS_RECTF()
+        self._edges = (ctypes.c_float * 4).from_buffer(self._rect)  # left, top, right, bottom
+        self._x, self._y = ctypes.c_double(), ctypes.c_double()
+        self._name, self._flags = ctypes.create_string_buffer(128), ctypes.c_int()
+
+    def letters(self) -> str:
+        """Return one letter for each character: its place in the string is its number."""
+        return "".join(
+            _one_letter(raw.FPDFText_GetUnicode(self.page, i)) for i in range(self.count)
+        )
+
+    def box(self, position: int) -> _Corners:
+        """Return a character's box; an empty one if it has none."""
+        if not raw.FPDFText_GetLooseCharBox(self.page, position, self._rect):
+            return 0.0, 0.0, 0.0, 0.0
+        left, top, right, bottom = self._edges
+        return left, bottom, right, top
+
+    def turn(self, position: int) -> int:
+        """Return a character's quarter turns, counter-clockwise; -1 for anything between."""
+        quarter = raw.FPDFText_GetCharAngle(self.page, position) / (math.pi / 2)
+        # Scans are set straight by a degree or two; a watermark lies at 30 to 60.
+        # pdfium counts clockwise.
+        return -round(quarter) % 4 if abs(quarter - round(quarter)) < 0.1 else -1
+
+    def origin(self, position: int) -> tuple[float, float]:
+        """Return where a character stands on its line."""
+        raw.FPDFText_GetCharOrigin(self.page, position, self._x, self._y)
+        return self._x.value, self._y.value
+
+    def bold(self, position: int) -> bool:
+        """Tell whether a character is bold, by its font's weight or name."""
+        if raw.FPDFText_GetFontWeight(self.page, position) >= BOLD_WEIGHT:
+            return True
+        raw.FPDFText_GetFontInfo(self.page, position, self._name, 128, self._flags)
+        return _BOLD.search(self._name.value) is not None
+
+    def hidden(self, position: int) -> bool:
+        """Tell whether a character is printed invisibly."""
+        thing = raw.FPDFText_GetTextObject(self.page, position)
+        mode = raw.FPDFTextObj_GetTextRenderMode(thing) if thing else None
+        return bool(mode == raw.FPDF_TEXTRENDERMODE_INVISIBLE)
+
+    def unmapped(self, position: int) -> bool:
+        """Tell whether the font names no letter for a character."""
+        return bool(raw.FPDFText_HasUnicodeMapError(self.page, position) == 1)
+
+
+BOLD_WEIGHT = 600
+
+
+def _one_letter(code: int) -> str:
     if code in _HYPHENS:
         return "-"
-    if 0xD800 <= code <= 0xDFFF:
-        return "\ufffd"
-    letter = chr(code)
-    return unicodedata.normalize("NFKC", letter) if _LIGATURES.match(letter) else letter
+    return "\ufffd" if 0xD800 <= code <= 0xDFFF else chr(code)
 
 
-def _turn(text: pdfium.PdfTextPage, position: int) -> int:
-    quarter = raw.FPDFText_GetCharAngle(text, position) / (math.pi / 2)
-    # Scans are set straight by a degree or two; a watermark lies at 30 to 60.
-    # pdfium counts clockwise.
-    return -round(quarter) % 4 if abs(quarter - round(quarter)) < 0.1 else -1
+def _spelled(letters: str) -> str:
+    """Return letters with their ligatures undone; other signs ("½", "²") stay as they are."""
+    return _LIGATURES.sub(lambda m: unicodedata.normalize("NFKC", m[0]), letters)
 
 
-def _step(letters: _Letters, box: tuple[float, float, float, float]) -> bool | None:
+def _raw_words(page: pdfium.PdfTextPage) -> Iterator[_Raw]:
+    text = _Text(page)
+    letters = text.letters()
+    for run in _RUN.finditer(letters):
+        first, last = run.start(), run.end() - 1
+        ends = text.box(first), text.box(last)
+        whole = _PLAIN.fullmatch(run[0]) and _is_level(*ends, last - first + 1)
+        if whole and text.turn(first) == 0:
+            corners = (ends[0][0], ends[0][1], ends[1][2], ends[1][3])
+            yield _word(text, run[0], first, corners, turn=0, glued=False)
+        else:
+            yield from _parted(text, run[0], first)
+
+
+def _is_level(first: _Corners, last: _Corners, count: int) -> bool:
+    """Tell whether two letters can be the ends of one upright word of one size."""
+    high = first[3] - first[1]
+    level = abs(first[1] - last[1]) < 0.05 * high and abs(first[3] - last[3]) < 0.05 * high
+    return level and 0 <= last[2] - first[0] <= 1.2 * high * count
+
+
+def _parted(text: _Text, letters: str, first: int) -> Iterator[_Raw]:
+    """Yield the words in a run of letters: pdfium joins what a line's end or a size parts."""
+    start, turn, glued = 0, text.turn(first), False
+    boxes: list[_Corners] = []
+    for position in range(len(letters)):
+        box = text.box(first + position)
+        step = _step(boxes[-1], box, turn) if boxes else None
+        if step is not None:
+            yield _word(text, letters[start:position], first + start, _around(boxes), turn, glued)
+            start, turn, glued, boxes = position, text.turn(first + position), step, []
+        boxes.append(box)
+    yield _word(text, letters[start:], first + start, _around(boxes), turn, glued)
+
+
+def _around(boxes: list[_Corners]) -> _Corners:
+    return (
+        min(b[0] for b in boxes),
+        min(b[1] for b in boxes),
+        max(b[2] for b in boxes),
+        max(b[3] for b in boxes),
+    )
+
+
+def _step(last: _Corners, box: _Corners, turn: int) -> bool | None:
     """Tell whether a new word starts with this letter: True glued to the last, False apart."""
-    if not letters.boxes:
-        return None
-    left, bottom, right, top = letters.boxes[-1]
-    along, across = (1, 0) if letters.turn % 2 else (0, 1)
-    size = (top - bottom) if across else (right - left)
+    along, across = (1, 0) if turn % 2 else (0, 1)
+    size, new = last[across + 2] - last[across], box[across + 2] - box[across]
     if size <= 0:
         return None
-    new = (box[3] - box[1]) if across else (box[2] - box[0])
-    drop = abs(box[across] - letters.boxes[-1][across])
-    ahead = box[along] - letters.boxes[-1][along + 2]
-    if letters.turn in {2, 3}:
-        ahead = letters.boxes[-1][along] - box[along + 2]
+    drop = abs(box[across] - last[across])
+    ahead = box[along] - last[along + 2]
+    if turn in {2, 3}:
+        ahead = last[along] - box[along + 2]
     if drop > 0.6 * max(size, new) or ahead > 0.5 * size or ahead < -2 * size:
         return False
     return True if new > 0 and not 0.8 < new / size < 1.25 else None
 
 
-def _finished(letters: _Letters, text: pdfium.PdfTextPage) -> Iterator[_Raw]:
-    if not letters.text:
-        return
-    first = letters.first
-    x, y = ctypes.c_double(), ctypes.c_double()
-    raw.FPDFText_GetCharOrigin(text, first, x, y)
-    name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
-    raw.FPDFText_GetFontInfo(text, first, name, 128, flags)
-    thing = raw.FPDFText_GetTextObject(text, first)
-    yield _Raw(
-        text="".join(letters.text),
-        corners=(
-            min(b[0] for b in letters.boxes),
-            min(b[1] for b in letters.boxes),
-            max(b[2] for b in letters.boxes),
-            max(b[3] for b in letters.boxes),
-        ),
-        origin=(x.value, y.value),
-        turn=letters.turn,
-        bold=raw.FPDFText_GetFontWeight(text, first) >= 600 or bool(_BOLD.search(name.value)),
-        glued=letters.glued,
-        hidden=bool(thing)
-        and raw.FPDFTextObj_GetTextRenderMode(thing) == raw.FPDF_TEXTRENDERMODE_INVISIBLE,
-        unmapped=raw.FPDFText_HasUnicodeMapError(text, first) == 1,
+def _word(text: _Text, letters: str, first: int, corners: _Corners, turn: int, glued: bool) -> _Raw:
+    return _Raw(
+        text=_spelled(letters),
+        corners=corners,
+        origin=text.origin(first),
+        turn=turn,
+        bold=text.bold(first),
+        glued=glued,
+        hidden=text.hidden(first),
+        unmapped=text.unmapped(first),
     )
 
 
@@ -281,7 +332,6 @@ def _upright_rule(
 
 # ------------------------------------------------------------------ drawings
 
-_Corners = tuple[float, float, float, float]
 _Matrix = tuple[float, float, float, float, float, float]
 _IDENTITY: _Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 _THIN = 2.0  # points: a filled rectangle no thicker than this is a line
@@ -363,7 +413,7 @@ def _strokes(thing: object, outer: _Matrix, drawing: _Drawing) -> list[_Corners]
             for a, b in pairwise(points):
                 strokes += _straight(a, b, broad)
         else:
-            strokes += _if_long(_around(points), _THIN)
+            strokes += _if_long(_frame(points), _THIN)
     return strokes
 
 
@@ -385,7 +435,7 @@ def _outlines(thing: object, matrix: _Matrix, drawing: _Drawing) -> Iterator[lis
         yield points
 
 
-def _around(points: list[_Point]) -> _Corners:
+def _frame(points: list[_Point]) -> _Corners:
     xs, ys = [x for x, _ in points], [y for _, y in points]
     return min(xs), min(ys), max(xs), max(ys)
 
