@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from appliance.formats.pdf_layout import Band, Item, reading_order
 from appliance.formats.pdf_lines import Line
 from appliance.formats.pdf_page import Page, read_page
 from appliance.formats.pdf_prose import Stretch, Written, blocks_of, write
-from appliance.formats.pdf_tables import ruled_tables
+from appliance.formats.pdf_tables import Table, ruled_tables
 
 # The largest code that we know of has about 2,500 pages in one file; memory grows with them.
 MOST_PAGES = 4_000
@@ -249,7 +250,7 @@ def _page_notes(read: _Read) -> Iterator[str]:
             "letters and figures may be misread."
         )
     if tilted := [p.number for p in read.pages if p.tilted]:
-        yield f"Page {_ranges(tilted)}: words printed at an angle were left out."
+        yield f"Page {_ranges(tilted)}: slanted words were left out."
     if hidden := [p.number for p in read.pages if p.hidden]:
         yield f"Page {_ranges(hidden)}: invisible words were left out."
 
@@ -274,7 +275,8 @@ def _written(pages: Sequence[Page]) -> tuple[Written, tuple[str, ...]]:
     ruled = [ruled_tables(p.words, p.rules) for p in pages]
     swept = sweep([outside for _, outside in ruled], [p.height for p in pages])
     bands = [
-        reading_order(words, tables) for words, (tables, _) in zip(swept.pages, ruled, strict=True)
+        (*reading_order(words, tables), *aside)
+        for words, (tables, _), aside in zip(swept.pages, ruled, _asides(pages), strict=True)
     ]
     stretches, parallel = _in_streams(bands)
     written = write(blocks_of(stretches), len(pages))
@@ -288,6 +290,25 @@ def _written(pages: Sequence[Page]) -> tuple[Written, tuple[str, ...]]:
             "and the page spans are its."
         )
     return written, tuple(notes)
+
+
+def _asides(pages: Sequence[Page]) -> list[tuple[Band, ...]]:
+    """Return for each page what stands on it a quarter turn off: tables laid on their side.
+
+    A line that several pages have there is a stamp in the margin and goes.
+    """
+    bands = [tuple(b for words in p.aside for b in reading_order(words, ())) for p in pages]
+    seen = Counter(i.text for of in bands for b in of for i in b.items if isinstance(i, Line))
+    stamps = {text for text, times in seen.items() if times >= 3}
+    return [
+        tuple(
+            Band(
+                columns=(tuple(i for i in b.items if isinstance(i, Table) or i.text not in stamps),)
+            )
+            for b in of
+        )
+        for of in bands
+    ]
 
 
 # ------------------------------------------------------------------ two texts side by side

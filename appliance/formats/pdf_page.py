@@ -47,8 +47,9 @@ class Page:
     image_share: float  # the part of the page that images cover; scanners cut a page into strips
     objects: int  # strokes and images: what may show text that is not text
     junk_share: float  # the part of the characters that name no letter
-    tilted: int  # words that lie at another angle than most of the page; they are left out
+    tilted: int  # words that slant, as watermarks do; they are left out
     hidden: int  # words printed invisibly where no image shows them; they are left out
+    aside: tuple[tuple[Word, ...], ...] = ()  # by direction: words a quarter turn off, upright
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +77,9 @@ def read_page(page: pdfium.PdfPage, number: int) -> Page:
     found = [w for w in found if _inside(w, frame)]
     shown, strokes, objects = _drawn(page, frame)
     turn = _main_turn(found)
-    kept, hidden, tilted = _sorted_out(found, turn=turn, behind_image=shown > _SCAN)
+    seen = [w for w in found if shown > _SCAN or not w.hidden]
+    kept = [w for w in seen if w.turn == turn]
+    others = [[w for w in seen if w.turn == t] for t in range(4) if t != turn]
     width, height = frame[2] - frame[0], frame[3] - frame[1]
     return Page(
         number=number,
@@ -87,23 +90,15 @@ def read_page(page: pdfium.PdfPage, number: int) -> Page:
         image_share=shown,
         objects=objects,
         junk_share=_junk_share(kept),
-        tilted=tilted,
-        hidden=hidden,
+        tilted=sum(w.turn < 0 for w in seen),
+        hidden=len(found) - len(seen),
+        aside=tuple(tuple(_upright(w, of[0].turn, frame) for w in of) for of in others if of),
     )
 
 
-_SCAN = 0.5  # an image over half the page: its text, if any, is an OCR layer
-
-
-def _sorted_out(found: list[_Raw], *, turn: int, behind_image: bool) -> tuple[list[_Raw], int, int]:
-    """Return (the words to read, how many were invisible, how many lay at another angle).
-
-    Invisible text on top of a scan is its OCR layer.  Anywhere else nobody sees it
-    who reads the page, so it is no part of the law.
-    """
-    visible = [w for w in found if behind_image or not w.hidden]
-    kept = [w for w in visible if w.turn == turn]
-    return kept, len(found) - len(visible), len(visible) - len(kept)
+# Invisible text on an image over half the page is a scan's OCR layer.  Anywhere else nobody sees it
+# who reads the page, so it is no part of the law.
+_SCAN = 0.5
 
 
 # ------------------------------------------------------------------ characters
@@ -126,6 +121,7 @@ class _Text:
         self.count = min(raw.FPDFText_CountChars(self.page), MOST_CHARACTERS)
         self._rect = raw.FS_RECTF()
         self._edges = (ctypes.c_float * 4).from_buffer(self._rect)  # left, top, right, bottom
+        self._matrix = raw.FS_MATRIX()
         self._x, self._y = ctypes.c_double(), ctypes.c_double()
         self._name, self._flags = ctypes.create_string_buffer(128), ctypes.c_int()
 
@@ -144,10 +140,13 @@ class _Text:
 
     def turn(self, position: int) -> int:
         """Return a character's quarter turns, counter-clockwise; -1 for anything between."""
-        quarter = raw.FPDFText_GetCharAngle(self.page, position) / (math.pi / 2)
+        matrix = self._matrix
+        if not raw.FPDFText_GetMatrix(self.page, position, matrix):
+            return 0
+        # By the direction of the line, not by pdfium's own angle: that of made-up italics slants.
+        quarter = math.atan2(matrix.b, matrix.a) / (math.pi / 2)
         # Scans are set straight by a degree or two; a watermark lies at 30 to 60.
-        # pdfium counts clockwise.
-        return -round(quarter) % 4 if abs(quarter - round(quarter)) < 0.1 else -1
+        return round(quarter) % 4 if abs(quarter - round(quarter)) < 0.1 else -1
 
     def origin(self, position: int) -> tuple[float, float]:
         """Return where a character stands on its line."""

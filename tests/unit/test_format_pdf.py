@@ -209,6 +209,15 @@ def test_a_page_that_lies_on_its_side_is_read_upright(turns: int) -> None:
     assert flat(LEFT) in flat(read(pdf).body)
 
 
+def test_italics_that_are_made_by_slanting_the_letters_are_read() -> None:
+    slanted = raw_pdf(
+        b"BT /F1 12 Tf 1 0 0.3 1 72 700 Tm (Amended in 1996.) Tj ET",
+        page=PAGE_WITH_FONT,
+        extra=[b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"],
+    )
+    assert parse_pdf(slanted).body == "Amended in 1996.\n"
+
+
 def test_slanted_words_are_left_out_and_said_so() -> None:
     pdf = sheet()
     put(pdf, 72, 60, LEFT)
@@ -216,7 +225,22 @@ def test_slanted_words_are_left_out_and_said_so() -> None:
         pdf.text(200, 400, "DRAFT")
     parsed = read(pdf)
     assert "DRAFT" not in parsed.body
-    assert "Page 1: words printed at an angle were left out." in parsed.notes
+    assert "Page 1: slanted words were left out." in parsed.notes
+
+
+def test_words_a_quarter_turn_off_stand_behind_the_page_and_stamps_in_the_margin_go() -> None:
+    pdf = sheet(0)
+    for page in range(1, 4):
+        pdf.add_page()
+        pdf.set_font("Times", size=10)
+        put(pdf, 72, 60, LEFT)
+        with pdf.rotation(90, 306, 396):
+            pdf.text(200, 120, "Received by the clerk")
+            if page == 2:
+                put(pdf, 200, 500, "Table of heights\nlies on its side here")
+    parsed = read(pdf)
+    assert "clerk" not in parsed.body
+    assert parsed.pages[1].of(parsed.body).endswith("Table of heights lies on its side here")
 
 
 def test_words_that_no_reader_sees_are_left_out_and_said_so() -> None:
