@@ -27,7 +27,6 @@ from datetime import date
 from importlib import import_module
 from pathlib import Path
 
-from appliance.corpus.gate import LONGEST
 from appliance.formats.parsed import Parsed, Unparsable
 from appliance.formats.sniff import Format, format_of
 from appliance.formats.strict_xml import names
@@ -50,6 +49,7 @@ class Order:
     url: str | None  # where it was published, if that is known
     memory: int  # bytes of address space
     seconds: int  # of computing
+    longest: int  # characters of the body; longer ones would pass no gate
     folder: str  # the only place where the process may write
     helper: str | None = None  # the one program that may be started: the OCR engine
 
@@ -78,8 +78,8 @@ def reply(raw: bytes, order: Order) -> dict[str, object]:
     """Return the parsed document, or the sentence that says why there is none, as JSON fields."""
     try:
         parsed = read(raw, name=order.name, url=order.url)
-        if len(parsed.body) > LONGEST:
-            return {"refused": f"the text is longer than {LONGEST:,} characters"}
+        if len(parsed.body) > order.longest:
+            return {"refused": f"the text is longer than {order.longest:,} characters"}
         return {"parsed": parsed_fields(parsed)}
     except Unparsable as error:
         return {"refused": str(error)}

@@ -264,14 +264,20 @@ def folders() -> set[Path]:
 
 
 def children_left() -> list[str]:
-    """Return the parsers that still run, of this test's process."""
+    """Return the parsers that still run as children of this test's process."""
+    if Path("/proc").is_dir():
+        return [p.parent.name for p in Path("/proc").glob("[0-9]*/cmdline") if _is_ours(p)]
     listed = subprocess.run(["ps", "-eo", "ppid,args"], capture_output=True, text=True, check=True)
-    mine = f"{os.getpid()} "
-    return [
-        line
-        for line in listed.stdout.splitlines()
-        if line.strip().startswith(mine) and "formats.child" in line
-    ]
+    lines = [line.split(maxsplit=1) for line in listed.stdout.splitlines()]
+    return [args for ppid, args in lines if ppid == str(os.getpid()) and "formats.child" in args]
+
+
+def _is_ours(command: Path) -> bool:
+    try:
+        stat = (command.parent / "stat").read_text("utf-8").rpartition(")")[2].split()
+        return stat[1] == str(os.getpid()) and b"formats.child" in command.read_bytes()
+    except OSError:  # ended meanwhile
+        return False
 
 
 # ------------------------------------------------------------------ a city by hand

@@ -20,7 +20,7 @@ MB = 2**20
 
 
 def order(folder: Path, *, name: str = "x.txt", memory: int = 1024 * MB) -> Order:
-    return Order(name=name, url=None, memory=memory, seconds=30, folder=str(folder))
+    return Order(name=name, url=None, memory=memory, seconds=30, longest=1000, folder=str(folder))
 
 
 def confined(work: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -163,6 +163,12 @@ def test_what_could_not_be_taken_away_is_said() -> None:
 )
 def test_a_refusal_is_a_sentence(raw: bytes, words: str, tmp_path: Path) -> None:
     assert words in str(reply(raw, order(tmp_path))["refused"])
+
+
+def test_a_text_beyond_any_gate_is_refused(tmp_path: Path) -> None:
+    assert reply(b"goat " * 201, order(tmp_path)) == {
+        "refused": "the text is longer than 1,000 characters"
+    }
 
 
 @pytest.mark.parametrize(

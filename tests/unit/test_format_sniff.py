@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from appliance.formats.child import PARSERS
 from appliance.formats.parsed import Unparsable
-from appliance.formats.sniff import Format, format_of
+from appliance.formats.sniff import Format, format_of, is_page
 
 FIXTURES = Path(__file__).parents[2].parent / "shared" / "corpus"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
@@ -98,6 +98,25 @@ def test_the_bytes_say_what_a_file_is(raw: bytes, name: str, expected: Format) -
 def test_what_is_not_read_here_is_refused_with_what_to_do(raw: bytes, words: str) -> None:
     with pytest.raises(Unparsable, match=words):
         format_of(raw, "x")
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (b" <!DOCTYPE html><html>", True),
+        (b"junk\n<html lang=en>", True),
+        (b"<p>A fragment</p>", True),
+        ("<html>".encode("utf-16"), True),
+        (b"%PDF-1.4 <html>", False),
+        (packed("word/document.xml"), False),
+        (b"<akomaNtoso/>", False),
+        (b"<?xml version='1.0'?><rss/>", False),
+        (b"# Tolls", False),
+        (b"", False),
+    ],
+)
+def test_a_web_page_is_known_whatever_it_is_called(raw: bytes, expected: bool) -> None:
+    assert is_page(raw) is expected
 
 
 def outcome_of(raw: bytes) -> str:
