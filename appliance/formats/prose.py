@@ -43,10 +43,14 @@ _LABELLED = re.compile(
     r"(?:\([A-Za-z0-9]{1,5}\)|(?:\d{1,3}|([A-Za-z])\1{0,2}|[ivxlc]{2,6})[.)]|-)\s"
 )
 _BULLETS = frozenset("•·▪‣◦●■o–-")
-# Notes under a section; as headings they would be sections without a number.
+_STRUCK_NOTHING = re.compile(r"~~\s*~~")
+# Notes under a section, and members of a list set in a heading's size; as headings they would be
+# sections without a number.
 _NOTE_HEADING = re.compile(
     r"(?:history|cross[- ]references?|editor['’]?s?['’]? notes?|notes?|annotations?|"
-    r"(?:state|charter|statutory|legal) (?:law )?references?|sources?|case notes)\s*:?",
+    r"(?:state|charter|statutory|legal) (?:law )?references?|sources?|case notes)\s*:?"
+    r"|[(\[](?:(?:added|amended|adopted|enacted|repealed)\b.{0,20}\b)?(?:ord|res|prior code)\b.*"
+    r"|.*(?:[;,]|; or|; and)",
     re.IGNORECASE,
 )
 # What would begin a heading, a fence, a table or an underline in Markdown, and is text here.
@@ -185,7 +189,7 @@ def _leave(writer: _Writer, node: LexborNode, tag: str) -> None:
         elif tag == "table":
             writer.layouts -= 1
         writer.heading = 0
-        writer.depth = len(writer.lists) - 1 if writer.lists else 0
+        writer.depth = _list_depth(writer)
     elif tag == "sup":
         writer.buffer.append(LOWERED)
     elif tag in _STRUCK or node.mem_id in writer.markup.struck:
@@ -256,9 +260,13 @@ def _open_list(node: LexborNode, tag: str) -> _OpenList:
     )
 
 
+def _list_depth(writer: _Writer) -> int:
+    return min(max(0, len(writer.lists) - 1), _DEEPEST)
+
+
 def _label_item(writer: _Writer, node: LexborNode) -> None:
     _drop_label(writer)
-    writer.depth = max(0, len(writer.lists) - 1)
+    writer.depth = _list_depth(writer)
     writer.label_depth = writer.depth
     writer.apart = True
     writer.numbered = True
@@ -304,7 +312,7 @@ def _flush(writer: _Writer) -> None:
     if writer.struck > 0:
         raw += "~~"
         writer.buffer.append("~~")
-    text = tidy(raw).replace("~~~~", "")
+    text = tidy(_STRUCK_NOTHING.sub(" ", raw) if "~~" in raw else raw)
     if not text:
         return
     if writer.heading:

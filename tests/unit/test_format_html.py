@@ -139,6 +139,8 @@ def test_madcap_flare_numbers_are_in_an_attribute_and_its_breadcrumbs_are_left_o
         ("<p># 5 bolts</p><p>```</p><p>| a</p><p>---</p>", "\\# 5 bolts\n\n\\```\n\n\\| a\n\n\\---"),
         ("<p>so\u00adft hy\u200bphen \u202ereversed</p>", "soft hyphen reversed"),
         ("<h4>History</h4><p>Ord. 5.</p>", "History\n\nOrd. 5."),
+        ("<h4>(Ord. No. 11-09, Amended 09/15/2009)</h4>", "(Ord. No. 11-09, Amended 09/15/2009)"),
+        ("<h4>Not being used; or</h4>", "Not being used; or"),
         ("<h2>  Sec.\n 4.1\xa0 Fences </h2>", "## Sec. 4.1 Fences"),
         ("<h2></h2><p></p><p>&nbsp;</p>x", "x"),
         ("<pre>  (a) No fence\nshall stand.\n  (b) No wall.</pre>", "(a) No fence shall stand.\n(b) No wall."),
@@ -399,9 +401,10 @@ pieces = st.sampled_from([
 
 
 @given(st.lists(pieces, max_size=40))
-def test_no_word_is_lost_or_invented_whatever_the_tags(parts: list[str]) -> None:
-    body = fragment_to_markdown("".join(parts))
-    assert len(re.findall("word", body)) >= parts.count("word")
+def test_no_word_is_lost_whatever_the_tags(parts: list[str]) -> None:
+    told = [f"word{i}" if part == "word" else part for i, part in enumerate(parts)]
+    body = fragment_to_markdown("".join(told))
+    assert {part for part in told if part.startswith("word")} <= set(re.findall(r"word\d+", body))
     assert not re.search(r"[\x00-\x08\x0b-\x1f]", body)
     assert body == body.strip("\n")
 
