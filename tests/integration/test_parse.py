@@ -250,7 +250,8 @@ async def test_what_takes_too_long_is_ended_with_all_its_processes() -> None:
 async def test_a_cancelled_parse_leaves_no_process_and_no_folder() -> None:
     before = folders()
     task = asyncio.create_task(parse_apart(SLEEPER, name="x.rst"))
-    await asyncio.sleep(1.0)
+    while not children_left():
+        await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
