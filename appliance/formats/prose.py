@@ -94,9 +94,7 @@ class _Writer:
     buffer: list[str] = field(default_factory=list)
     lists: list[_OpenList] = field(default_factory=list)
     label: str = ""  # waits for its words
-    numbered: bool = (
-        False  # whether the label is a list's own number or bullet, not the page's text
-    )
+    numbered: bool = False  # whether the label is a list's own number, not the page's text
     label_depth: int = 0
     depth: int = 0
     heading: int = 0  # the level, inside a heading

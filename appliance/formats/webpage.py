@@ -27,6 +27,8 @@ _LITTLE = 400
 _TOO_LITTLE = 0.2
 _KEPT = frozenset({"class", "id", "role", "href", "itemprop", "lang"})
 _VOID = frozenset({"br", "hr", "img", "wbr", "col", "area", "input", "source", "track", "embed"})
+_LONGEST_HEADING = 16  # tags and texts of which a heading is made
+_HEADING_END = re.compile(r"</h[1-6]>")
 _MARKED = re.compile(r"<p>\s*(tablemark\d+x)\b.*?</p>|(tablemark\d+x)", re.DOTALL)
 
 
@@ -67,7 +69,8 @@ def _extracted(html: str) -> str:
 def _for_extraction(markup: Markup) -> tuple[str, dict[str, str]]:
     """Return the page as it is seen, tables as marked paragraphs, and the tables by their marks.
 
-    The HTML is "" for a page that is too deep or has too many elements for trafilatura.
+    A heading right above a table goes with it: between tables trafilatura drops them.  The HTML is "" for a
+    page that is too deep or has too many elements for trafilatura.
     """
     parts: list[str] = []
     tables: dict[str, str] = {}
@@ -85,8 +88,9 @@ def _for_extraction(markup: Markup) -> tuple[str, dict[str, str]]:
             continue
         elements += 1
         if tag == "table" and data_grid(node, markup.unseen, layouts) is not None:
+            heading = _taken_heading(parts)
             mark = f"tablemark{len(tables)}x"
-            tables[mark] = node.html or ""
+            tables[mark] = heading + (node.html or "")
             words = " ".join(node.text(separator=" ").split())
             parts.append(f"<p>{mark} {escape(words, quote=False)}</p>")
             walk.pass_over()
@@ -97,6 +101,21 @@ def _for_extraction(markup: Markup) -> tuple[str, dict[str, str]]:
             return "", {}
         parts.append(_opening(node, tag))
     return f"<html><body>{''.join(parts)}</body></html>", tables
+
+
+def _taken_heading(parts: list[str]) -> str:
+    """Take the heading off the end of what was written, if it ends with one."""
+    end = len(parts)
+    while end and parts[end - 1].isspace():
+        end -= 1
+    if not end or not _HEADING_END.fullmatch(parts[end - 1]):
+        return ""
+    for start in range(end - 2, max(-1, end - _LONGEST_HEADING), -1):
+        if parts[start].startswith(parts[end - 1].replace("</", "<")[:3]):
+            heading = "".join(parts[start:end])
+            del parts[start:]
+            return heading
+    return ""
 
 
 def _opening(node: LexborNode, tag: str) -> str:

@@ -296,6 +296,15 @@ def test_a_city_page_keeps_its_matter_and_its_table_and_loses_its_menu() -> None
     assert "City Hall" not in parsed.body
 
 
+def test_headings_of_tables_stay_above_their_tables() -> None:
+    table = "<table><tr><th>Permit<th>Fee<tr><td>Fence<td>${}</table>"
+    tables = "".join(f"<h3><b>Fees</b> of {y}</h3>\n{table.format(y)}" for y in range(2020, 2026))
+    text = "<p>The fees of the building department are set by the council each year.</p>" * 3
+    body = parse_html(page(f"<div id=content><h1>Fees</h1>{text}{tables}</div>")).body
+    for year in range(2020, 2026):
+        assert f"### Fees of {year}\n\n| Permit | Fee |\n|---|---|\n| Fence | ${year} |" in body
+
+
 def test_a_list_of_links_says_so() -> None:
     links = "".join(f"<li><a href=/{i}>17.20.0{i} A section with a long name</a>" for i in range(9))
     parsed = parse_html(
