@@ -15,7 +15,7 @@ from psycopg import AsyncConnection
 
 from appliance.corpus.amendments import concerns, incorporated
 from appliance.corpus.versions import Entry
-from appliance.domain import Amendment, CityId, Span
+from appliance.domain import Amendment, Change, CityId, Span
 from appliance.ports import LoadDocument
 from appliance.store.database import Pool, connected
 from appliance.store.sql import statement
@@ -195,7 +195,7 @@ class _Law:
     number: str | None
     within: tuple[str, ...]
     code: tuple[str, ...]
-    repeals: bool
+    kind: Change
     matter: str
 
     def means(self, citation: str, path: Sequence[str], place_words: Sequence[str]) -> bool:
@@ -211,7 +211,7 @@ async def _laws(connection: AsyncConnection, city: int) -> Mapping[int, _Law]:
             number=number,
             within=tuple(within),
             code=tuple(code),
-            repeals=kind == "repealed",
+            kind=kind,
             matter=matter,
         )
         for id_, number, within, code, kind, matter in await cursor.fetchall()
@@ -225,9 +225,15 @@ async def _place_words(connection: AsyncConnection, city: int) -> list[str]:
 
 
 async def _holds(connection: AsyncConnection, section: int, law: _Law) -> bool:
-    """Tell whether a section says already what the law wants it to say."""
-    if law.repeals:
+    """Tell whether a section says already what the law wants it to say.
+
+    Where a number is given to an old section and nothing is written, a section that bears it has it
+    from there.
+    """
+    if law.kind == "repealed":
         return False
+    if law.kind == "added" and not law.matter.strip():
+        return True
     cursor = await connection.execute(statement("section_text"), {"section": section})
     (text,) = await cursor.fetchone() or ("",)
     return incorporated(law.matter, law.number, str(text))

@@ -62,7 +62,8 @@ from amendment a join document l on l.id = a.law_id
 where a.city_id = %(city)s and l.current;
 
 -- name: section_text
-select substr(d.body, s.span_start + 1, s.span_end - s.span_start)
+-- With its heading, as laws write both in one.
+select s.heading || E'\n\n' || substr(d.body, s.span_start + 1, s.span_end - s.span_start)
 from section s join document d on d.id = s.document_id
 where s.id = %(section)s;
 
