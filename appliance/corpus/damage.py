@@ -36,6 +36,9 @@ _LEADS = re.compile(f"[{re.escape(''.join(sorted({m[0] for m in _misreadings()})
 _GARBLED_EVERY = 5_000
 # An editor of a city's pages garbles a word here and there ("FaÃ§ade" in one of ten saved pages).
 _GARBLED_LOOSELY_EVERY = 500
+_MORE_THAN_SLIPS = 8
+# No editor types that: where "§" is garbled, the page's bytes were misread.
+_GARBLED_SECTION_SIGN = re.compile("Â§|┬º|¬ß|В§|Г‚В§|Ã‚Â§")
 # Replacement characters stand where something was lost.  151 New York laws have some in place of
 # "§" (at worst one in 211 characters) and can be read all the same.
 _LOST_EVERY = 1_000
@@ -62,10 +65,12 @@ def garbled(text: str, *, of_page: bool = False) -> str | None:
 
     Of a web page, `of_page`, slips are its editor's and not the reader's of its bytes.
     """
-    every = _GARBLED_LOOSELY_EVERY if of_page else _GARBLED_EVERY
+    count = _misread(text)
+    slips = of_page and count < _MORE_THAN_SLIPS and not _GARBLED_SECTION_SIGN.search(text)
+    every = _GARBLED_LOOSELY_EVERY if slips else _GARBLED_EVERY
     if not text.isascii():
-        if (count := _misread(text)) and count * every >= len(text):
-            return f"{count:,} characters were read in a wrong encoding (“â€™” for “’”)"
+        if count and count * every >= len(text):
+            return f"characters were read in a wrong encoding, {count:,} of them (“â€™” for “’”)"
         if (count := text.count("\ufffd")) >= 2 and count * _LOST_EVERY >= len(text):
             return f"{count:,} characters were lost in decoding (“\ufffd”)"
         if (count := len(_PRIVATE.findall(text))) >= 3 and count * _LOST_EVERY >= len(text):
@@ -93,7 +98,7 @@ def beyond_reading(text: str) -> str | None:
     if count >= 3 and count * _LOST_IN_RECORDS_EVERY >= len(text):
         return f"{count:,} characters were lost in decoding (“\ufffd”)"
     if (count := _misread(text)) >= 2 and count * _GARBLED_LOOSELY_EVERY >= len(text):
-        return f"{count:,} characters were read in a wrong encoding (“â€™” for “’”)"
+        return f"characters were read in a wrong encoding, {count:,} of them (“â€™” for “’”)"
     return None
 
 

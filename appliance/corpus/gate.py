@@ -87,6 +87,8 @@ def judge_markup(markup: str) -> tuple[str, ...]:
         page = page_of_html(markup)
         if reason := wall_of(page) or menu_of(page):
             return (reason,)
+        if sentence := outdated(page.text):  # a parser may drop the banner
+            return (Objection.STALE.because(sentence),)
     reason = _unclosed(markup)
     return (reason,) if reason else ()
 
