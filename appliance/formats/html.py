@@ -76,7 +76,7 @@ def _first_heading(body: str) -> str:
 def _losses(prose: Prose) -> tuple[str, ...]:
     notes = []
     if prose.images:
-        notes.append(f"{prose.images} pictures of the page are not in the text.")
+        notes.append(f"Pictures of the page that are not in the text: {prose.images}.")
     if prose.hidden >= _HIDDEN_WORTH_A_NOTE:
-        notes.append(f"{prose.hidden} characters that the page hides were left out.")
+        notes.append(f"Characters that the page hides and that were left out: {prose.hidden}.")
     return tuple(notes)

@@ -187,7 +187,7 @@ def test_hidden_text_does_not_reach_the_body(hiding: str) -> None:
     )
     parsed = parse_html(html.encode())
     assert parsed.body == "Seen."
-    assert parsed.notes == ("42 characters that the page hides were left out.",)
+    assert parsed.notes == ("Characters that the page hides and that were left out: 42.",)
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ def test_a_page_s_own_address_goes_before_where_it_was_fetched(head: str, url: s
 
 def test_pictures_that_are_not_in_the_text_are_noted() -> None:
     assert parse_html(b"<p>Figure 1<img src=x><img src=y>").notes == (
-        "2 pictures of the page are not in the text.",
+        "Pictures of the page that are not in the text: 2.",
     )
 
 
