@@ -32,8 +32,6 @@ PROSE_ROWS = 5
 PROSE_INK = 0.4
 PROSE_LETTERS = 28
 MOST_UNEQUAL = 1.8  # columns of prose side by side are as wide as one another, cells are not
-# A gap of a list's number or an index, not of a gutter: what is further away is another column.
-COLUMN_GAP = 2.5
 # Columns within columns within columns: more is a drawing, or an attack.
 MOST_DEPTH = 6
 
@@ -84,7 +82,7 @@ def reading_order(words: Sequence[Word], tables: Sequence[Table]) -> tuple[Band,
 def _cut(words: list[Word], tables: list[Table], depth: int) -> list[Band]:
     rows = _rows(words, tables)
     gutters = _gutters(rows)
-    prose = [g for g in gutters if depth > 0 and _parts_prose(g, rows)]
+    prose = [g for g in gutters if depth > 0 and _parts_prose(g, gutters, rows)]
     if not prose:
         items = _flow(rows, gutters, tables)
         return [Band(columns=(tuple(items),))] if items else []
@@ -193,29 +191,35 @@ def _leaves_white(gutter: _Gutter, rows: list[_Row], new: int, old: int) -> bool
     return near and not any(a < gutter.x1 and b > gutter.x0 for a, b in row.taken)
 
 
-def _parts_prose(gutter: _Gutter, rows: list[_Row]) -> bool:
+def _parts_prose(gutter: _Gutter, gutters: list[_Gutter], rows: list[_Row]) -> bool:
     """Tell whether the columns at both sides of a gutter read like prose and are about as wide."""
     if gutter.both < PROSE_ROWS:
         return False
     held = rows[gutter.first : gutter.last + 1]
-    left = [_nearest(r, gutter, left=True) for r in held]
-    right = [_nearest(r, gutter, left=False) for r in held]
+    others = [g for g in gutters if _bounds_column(g, gutter, held)]
+    low = max((g.x1 for g in others if g.x1 <= gutter.x0), default=-float("inf"))
+    high = min((g.x0 for g in others if g.x0 >= gutter.x1), default=float("inf"))
+    left = [_between(r, low, gutter.x1) for r in held]
+    right = [_between(r, gutter.x0, high) for r in held]
     widths = [_is_prose([words for words in side if words]) for side in (left, right)]
     return min(widths) > 0 and max(widths) <= MOST_UNEQUAL * min(widths)
 
 
-def _nearest(row: _Row, gutter: _Gutter, *, left: bool) -> list[Word]:
-    """Return the words of a row at one side of a gutter, up to the next wide gap."""
-    x = (gutter.x0 + gutter.x1) / 2
-    side = [w for w in row.words if ((w.box.x0 + w.box.x1) / 2 < x) is left]
-    side.sort(key=lambda w: w.box.x0, reverse=left)
-    held: list[Word] = []
-    for word in side:
-        gap = 0.0 if not held else max(word.box.x0 - held[-1].box.x1, held[-1].box.x0 - word.box.x1)
-        if gap > COLUMN_GAP * row.em:
-            break
-        held.append(word)
-    return held
+def _bounds_column(other: _Gutter, gutter: _Gutter, held: list[_Row]) -> bool:
+    """Tell whether another gutter is the far side of a column beside this one.
+
+    It goes down through most of the same rows, and most of these have text between the two:
+    a list's numbers, between a gutter and their text, stand in one row of three.
+    """
+    shared = min(other.last, gutter.last) - max(other.first, gutter.first) + 1
+    if other is gutter or 2 * shared < len(held):
+        return False
+    low, high = min(other.x1, gutter.x1), max(other.x0, gutter.x0)
+    return 2 * sum(bool(_between(r, low, high)) for r in held) >= len(held)
+
+
+def _between(row: _Row, low: float, high: float) -> list[Word]:
+    return [w for w in row.words if low <= w.box.x0 and w.box.x1 <= high]
 
 
 def _is_prose(lines: list[list[Word]]) -> float:

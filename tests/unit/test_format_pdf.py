@@ -124,6 +124,17 @@ def test_two_columns_are_read_one_after_the_other() -> None:
     assert body.index("hens") < body.index("applicant") < body.index("fence")
 
 
+def test_three_columns_are_read_one_after_the_other() -> None:
+    pdf = sheet()
+    pdf.set_font("Times", size=8)
+    columns = []
+    for x, stem in ((36, "north"), (222, "middle"), (408, "south")):
+        lines = [f"{stem} {n} of the lots shall have a fence and no gate" for n in range(30)]
+        put(pdf, x, 60, "\n".join(lines), step=9.5)
+        columns += lines
+    assert words_of(read(pdf).body) == words_of(" ".join(columns))
+
+
 def test_a_heading_over_the_whole_width_parts_the_columns_above_and_below() -> None:
     pdf = sheet()
     pdf.set_font("Times", size=8)
