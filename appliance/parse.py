@@ -65,10 +65,10 @@ async def parse(
     markup = decode(raw).text if is_page(raw) else None
     parsed = await parse_apart(raw, name=path.name, url=known.url, limits=limits)
     if isinstance(parsed, Rejected):
-        # Of a page without text the gate can say what it is instead.
+        # Of a page without text the gate can say what it is, too.
         walls = judge_markup(markup) if markup is not None else ()
         because = tuple(Objection.UNPARSABLE.because(reason) for reason in parsed.reasons)
-        return Rejected(where=str(path), reasons=walls or because)
+        return Rejected(where=str(path), reasons=(*walls, *because))
     return await anyio.to_thread.run_sync(reading_of, parsed, path.stem, known, markup)
 
 
