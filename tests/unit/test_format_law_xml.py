@@ -84,9 +84,7 @@ def test_nested_paragraphs_keep_number_and_depth() -> None:
         )
     ).body
     text = body.partition("*NOTE: temporary.*\n\n")[2].partition("\n\n##")[0]
-    assert text == (
-        "(a)\n\n  (1) One pro se goat.\n\n  (2) Two:\n\n    (A) goats\n\n    ; and"
-    )
+    assert text == ("(a)\n\n  (1) One pro se goat.\n\n  (2) Two:\n\n    (A) goats\n\n    ; and")
 
 
 @pytest.mark.parametrize(
