@@ -86,7 +86,7 @@ def _cut(words: list[Word], tables: list[Table], depth: int) -> list[Band]:
     if not prose:
         items = _flow(rows, gutters, tables)
         return [Band(columns=(tuple(items),))] if items else []
-    best = max(prose, key=lambda g: (g.both, g.x1 - g.x0))
+    best = max(prose, key=lambda g: g.both * (g.x1 - g.x0))  # the whitest
     _reach(best, rows)
     parts = _split_by_rows(rows, tables, best)
     above, below = _cut(*parts[0], depth - 1), _cut(*parts[2], depth - 1)
@@ -208,14 +208,16 @@ def _parts_prose(gutter: _Gutter, gutters: list[_Gutter], rows: list[_Row]) -> b
 def _bounds_column(other: _Gutter, gutter: _Gutter, held: list[_Row]) -> bool:
     """Tell whether another gutter is the far side of a column beside this one.
 
-    It goes down through most of the same rows, and most of these have text between the two:
-    a list's numbers, between a gutter and their text, stand in one row of three.
+    It goes down through most of the same rows, and most of these have text between the two
+    that is more than the numbers of a list.
     """
     shared = min(other.last, gutter.last) - max(other.first, gutter.first) + 1
     if other is gutter or 2 * shared < len(held):
         return False
     low, high = min(other.x1, gutter.x1), max(other.x0, gutter.x0)
-    return 2 * sum(bool(_between(r, low, high)) for r in held) >= len(held)
+    strip = [line_of(ws).text for r in held if (ws := _between(r, low, high))]
+    numbers = sum(_LABEL.fullmatch(text) is not None for text in strip)
+    return 2 * len(strip) >= len(held) and 2 * numbers < len(strip)
 
 
 def _between(row: _Row, low: float, high: float) -> list[Word]:
