@@ -327,8 +327,7 @@ def _goes_on(text: str, more: re.Match[str], unit: str, first: str) -> bool:
         return False
     number = more["number"]
     if unit == "section":
-        alike = "§" in between or _alike(number, first)
-        return alike and not _NO_SECTION.match(text, more.start("number"))
+        return _alike(number, first) and not _NO_SECTION.match(text, more.start("number"))
     if number.casefold() in _NOT_NUMBERS:
         return False
     return number.isdigit() == first.isdigit() and number[0].isalpha() == first[0].isalpha()
@@ -539,6 +538,8 @@ def _inherited(text: str, token: _Token, before: Sequence[Mention]) -> str:
     """Return the law of the mention just before: "42 U.S.C. § 1 and § 2" names one law."""
     if not before or not before[-1].law or before[-1].kind == "ordinance":
         return ""
+    if before[-1].unit != token.unit or not _alike(token.numbers[0][0], before[-1].number):
+        return ""  # "18 U.S.C. § 922(g) and § 22-4501": the second is of another law
     gap = text[before[-1].span.end : token.span.start]
     return before[-1].law if len(gap) <= 12 and _JUST_AND.fullmatch(gap) else ""
 

@@ -15,7 +15,7 @@ from appliance.errors import BadRequest
 from appliance.ports import CrossReference
 from appliance.store.edges import PostgresEdges
 from appliance.wiring import House, open_house
-from tests.integration.conftest import Database, ingested, record
+from tests.integration.conftest import Database, ingested, permitbox, record
 
 ELM = CityId("elm-hollow-xx")
 Write = Callable[..., Path]
@@ -81,6 +81,30 @@ async def test_the_fields_of_the_fixed_interface(house: House, write: Write) -> 
         "candidates": [],
     }
     assert (second["to"], second["resolved"], second["reason"]) == (None, False, "no_such_section")
+
+
+def test_the_command_prints_lines_for_a_script_and_for_people(samples: Database) -> None:
+    asked = ("refs", "--city", "brackwater-county-xx")
+    lines = [
+        json.loads(line) for line in permitbox(*asked, "--json", database=samples).out.splitlines()
+    ]
+    assert any(line["resolved"] for line in lines)
+    assert all((line["to"] is None) is not line["resolved"] for line in lines)
+    open_ = permitbox(*asked, "--unresolved", "--json", database=samples).out.splitlines()
+    assert [json.loads(line) for line in open_] == [line for line in lines if not line["resolved"]]
+    people = permitbox(*asked, database=samples)
+    assert people.code == 0
+    assert len(people.out.splitlines()) == len(lines)
+    assert f"{len(lines):,} references" in people.err
+
+
+def test_a_city_or_section_that_is_not_held_is_one_sentence(samples: Database) -> None:
+    nowhere = permitbox("refs", "--city", "nowhere-xx", database=samples)
+    assert nowhere.code == 2
+    assert "nowhere-xx" in nowhere.err
+    none = permitbox("refs", "--city", "alder-falls-xx", "--section", "99-99", database=samples)
+    assert none.code == 2
+    assert "no section 99-99" in none.err
 
 
 async def test_the_sections_of_a_number_show_both_directions(house: House, write: Write) -> None:

@@ -108,6 +108,8 @@ def test_a_citation_bears_the_name_of_its_law(text: str, kind: str, law: str) ->
 def test_a_list_is_of_one_law() -> None:
     text = "as 42 U.S.C. § 1983 and § 1985, Code of Virginia §§ 15.2-2200 and 15.2-2201 say"
     assert [m.kind for m in mentions_in(text)] == ["federal", "federal", "state", "state"]
+    other = "as 18 U.S.C. § 922(g) and § 22-4501 say"
+    assert [m.kind for m in mentions_in(other)] == ["federal", "section"]
     before = "Sections 6366 and 6366.1 of the Revenue and Taxation Code"
     assert [(m.number, m.kind) for m in mentions_in(before)] == [
         ("6366", "state"),
