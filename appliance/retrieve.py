@@ -48,7 +48,7 @@ async def retrieve(
     ranked = fuse(hits)
     found = {f.id: f for f in await store.chunks([r.chunk for r in ranked[: 4 * k + 40]])}
     ranked = [r for r in ranked if r.chunk in found]
-    best = distinct(ranked, k, lambda r: len(found[r.chunk].section.text))
+    best = distinct(ranked, k, lambda r: found[r.chunk].section)
     passages = [_passage(i, r, found[r.chunk]) for i, r in enumerate(best, start=1)]
     return Retrieved(passages=tuple(passages), hits=tuple(hits))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from appliance.domain import ChunkId, Hit, Leg, Passage, SectionId
+from appliance.domain import ChunkId, Hit, Leg, Passage, SectionId, StoredSection
 
 # Weights of the convex combination of the legs' scores, each scaled to 0..1 within the question.
 # Measured on the dev questions, cities held out in turn: see eval/ledger/fusion.md.
@@ -101,16 +101,23 @@ def _lift(named: Sequence[Hit], pool: _Pool) -> None:
                 pool.legs[chunk].append("named")
 
 
-def distinct(ranked: Iterable[Ranked], k: int, length: Callable[[Ranked], int]) -> list[Ranked]:
-    """Return the first k chunks with at most one of a section (PER_GIANT of a giant one)."""
-    taken: dict[SectionId, int] = {}
+def distinct(
+    ranked: Iterable[Ranked], k: int, section_of: Callable[[Ranked], StoredSection]
+) -> list[Ranked]:
+    """Return the first k chunks with at most one of a record, PER_GIANT of a giant one.
+
+    The sections that hide in one record count as that record: whoever looks a passage up by the
+    record's id would else be shown the same record ten times.
+    """
+    taken: dict[str, int] = {}
     kept: list[Ranked] = []
     for item in ranked:
         if len(kept) == k:
             break
-        allowed = PER_GIANT if length(item) > GIANT else 1
-        if taken.get(item.section, 0) < allowed:
-            taken[item.section] = taken.get(item.section, 0) + 1
+        section = section_of(item)
+        giant = section.inside > 0 or len(section.text) > GIANT
+        if taken.get(section.external_id, 0) < (PER_GIANT if giant else 1):
+            taken[section.external_id] = taken.get(section.external_id, 0) + 1
             kept.append(item)
     return kept
 

@@ -126,16 +126,18 @@ def _starts(body: str, section: Section) -> list[_Start]:
         return []
     text = section.span.of(body)
     found = [
-        _start(m, own, section.span.start)
+        _start(m, section.span.start)
         for m in _number_pattern(own).finditer(text)
         if not _is_mention(text, m.start())
     ]
-    return _longest_ascending([f for f in found if f is not None])
+    return _longest_ascending(found)
 
 
 def _number_pattern(own: str) -> re.Pattern[str]:
     return re.compile(
-        r"(?<![\w.\-])" + re.escape(own) + r"(?P<rest>(?:[.\-]\d{1,3})+[a-z]?)(?=[.:]?\s+[-–—]?\s*[A-Z“\"(])",
+        r"(?<![\w.\-])"
+        + re.escape(own)
+        + r"(?P<rest>(?:[.\-]\d{1,3})+[a-z]?)(?=[.:]?\s+[-–—]?\s*[A-Z“\"(])",
     )
 
 
@@ -146,7 +148,7 @@ def _is_mention(text: str, at: int) -> bool:
     return _MENTION.search(before) is not None
 
 
-def _start(match: re.Match[str], own: str, offset: int) -> _Start:
+def _start(match: re.Match[str], offset: int) -> _Start:
     order = tuple(int(part) for part in re.findall(r"\d+", match["rest"]))
     if match["rest"][-1].isalpha():  # "3.2c" follows "3.2"
         order = (*order, ord(match["rest"][-1]))

@@ -25,7 +25,8 @@ def labels_of(body: str, sections: Sequence[Section]) -> tuple[Label, ...]:
     """Return the labels of a document's sections, each once with its least weight."""
     best: dict[tuple[int, str, str], int] = {}
     for position, section in enumerate(sections):
-        for kind, number, weight in _labels(body, section):
+        found = [*_labels(body, section), *_of_record(sections[0], section)]
+        for kind, number, weight in found:
             key = (position, kind, number)
             best[key] = min(weight, best.get(key, weight))
     return tuple(
@@ -42,14 +43,22 @@ def _labels(body: str, section: Section) -> Iterator[tuple[str, str, int]]:
     heading_number, _ = number_in_heading(section.heading)
     if heading_number:
         yield *_kind_and_number(heading_number), IN_HEADING
-    for number in hidden_numbers(body, section):
-        yield "section", number, IN_HEADING
+    for hidden in hidden_numbers(body, section):
+        yield "section", hidden, IN_HEADING
     yield from _tables(section.span.of(body))
     for level in section.path:
         number, _ = number_in_heading(level)
         if number:
             kind, plain = _kind_and_number(number)
             yield (kind if kind != "section" else "chapter"), plain, CONTAINER
+
+
+def _of_record(record: Section, section: Section) -> Iterator[tuple[str, str, int]]:
+    """Yield the record's names for a section that hides in it: it is cited by either."""
+    if section is not record and section.external_id == record.external_id:
+        yield "whole", normalise_whole(record.citation), IN_HEADING
+        if record.number:
+            yield *_kind_and_number(record.number), IN_HEADING
 
 
 def _kind_and_number(number: str) -> tuple[str, str]:

@@ -106,6 +106,7 @@ def _styles(match: re.Match[str]) -> tuple[str, ...]:
     if match["hash"]:
         return (match["hash"],)
     inner = match["paren"] or match["dot"]
+    kinds: tuple[str, ...]
     if inner.isdigit():
         kinds = ("1",)
     elif inner[0].isupper():
@@ -130,6 +131,9 @@ def _follows(elder: Subdivision, mark: str) -> bool:
 
 
 def _title(text: str, match: re.Match[str]) -> Span | None:
+    if match["hash"]:
+        line = text.find("\n", match.end("mark"))
+        return Span(start=match.start("mark"), end=len(text) if line < 0 else line)
     title = _TITLE.match(text, match.end("mark"))
     if title is None:
         return None

@@ -24,6 +24,7 @@ from appliance.corpus.frontmatter import (
     text_list,
 )
 from appliance.corpus.gate import objections
+from appliance.corpus.hidden import with_hidden
 from appliance.corpus.kinds import KINDS as PAGE_KINDS
 from appliance.corpus.references import parse_citation
 from appliance.corpus.sections import number_in_heading, parse_markdown
@@ -209,7 +210,8 @@ def _section_record(fields: Fields, city: CityId | None, where: str) -> Read | R
         standing=standing,
     )
     document = _ended(document, citation)
-    return _accepted(place, document, (section,), fields, stated="effective_date")
+    sections = with_hidden(body, section)
+    return _accepted(place, document, sections, fields, stated="effective_date")
 
 
 def _ended(document: Document, citation: str) -> Document:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from appliance.domain import Span
 
 # "|---|:--:|": the line that Markdown puts under a header.
-_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*")
+_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 # The line over a table that names it: "Table 9.1.1 Uses", "SCHEDULE G", "Figure 30.8-1".
 _CAPTION = re.compile(r"\W*(?:table|schedule|figure|chart|exhibit)\b", re.IGNORECASE)
 LONGEST_CAPTION = 160  # code points; a longer line is a sentence that mentions a table
@@ -33,10 +33,11 @@ class Table:
 
 
 def find_tables(text: str) -> tuple[Table, ...]:
-    """Return the tables of a text in reading order; a single line of cells is none."""
+    """Return the tables of a text in reading order; a header without a row is none."""
     if "|" not in text:
         return ()
-    return tuple(_table(text, lines) for lines in _runs(text) if len(lines) > 1)
+    tables = (_table(text, lines) for lines in _runs(text) if len(lines) > 1)
+    return tuple(table for table in tables if table.rows)
 
 
 def find_rows(text: str) -> tuple[Span, ...]:

@@ -250,8 +250,14 @@ class PostgresLoader:
                 {"city": city, "limit": limit},
             )
             return [
-                EncodeTask(input=i, crumb=crumb, leads=tuple(leads), text=text)
-                for i, crumb, leads, text in await cursor.fetchall()
+                EncodeTask(
+                    input=bytes.fromhex(digest),
+                    crumb=crumb,
+                    leads=_lead_texts(body, leads),
+                    text=body[start:end],
+                )
+                for body, chunks in await cursor.fetchall()
+                for digest, crumb, leads, start, end in chunks
             ]
 
     async def keep_vectors(self, tasks: Sequence[EncodeTask], vectors: Vectors) -> None:
@@ -530,11 +536,18 @@ async def _weigh_words(connection: AsyncConnection, city_id: int) -> str:
 async def _word_counts(connection: AsyncConnection, city_id: int) -> dict[int, Counter[int]]:
     counts: dict[int, Counter[int]] = {}
     async with connection.cursor(name="words") as cursor:
-        cursor.itersize = 1000
+        cursor.itersize = 200
         await cursor.execute(statement("chunk_words"), {"city": city_id})
-        async for id_, heading, leads, text in cursor:
-            counts[id_] = place_counts("\n".join([heading, *leads, text]))
+        async for body, chunks in cursor:
+            for id_, heading, leads, start, end in chunks:
+                words = "\n".join([heading, *_lead_texts(body, leads), body[start:end]])
+                counts[id_] = place_counts(words)
     return counts
+
+
+def _lead_texts(body: str, edges: Sequence[int]) -> tuple[str, ...]:
+    """Return the texts of leads that are stored as pairs of edges."""
+    return tuple(body[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
 
 
 def _sparse(weights: dict[int, float]) -> SparseVector:

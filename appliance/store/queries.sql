@@ -200,26 +200,33 @@ update city set
 where id = %(city)s;
 
 -- name: chunk_words
--- Heading, leads and text of every searchable chunk of a city, for the BM25 weights.
-select c.id, s.heading, lead_texts(d.body, c.leads),
-       substr(d.body, c.span_start + 1, c.span_end - c.span_start)
+-- Of every document of a city the body, once, and what its searchable chunks are cut from it: cutting
+-- them here would read a body of two million characters anew for each of two thousand chunks.
+select d.body, jsonb_agg(jsonb_build_array(c.id, s.heading, c.leads, c.span_start, c.span_end))
 from chunk c
 join section s on s.id = c.section_id
 join document d on d.id = c.document_id
 where c.city_id = %(city)s and c.searchable
-order by c.id;
+group by d.id
+order by d.id;
 
 -- name: unencoded
--- Distinct embedding inputs of a city that have no vector yet.
-select distinct on (c.input) c.input, s.crumb, lead_texts(d.body, c.leads),
-       substr(d.body, c.span_start + 1, c.span_end - c.span_start)
-from chunk c
-join section s on s.id = c.section_id
-join document d on d.id = c.document_id
-where c.city_id = %(city)s and c.searchable
-  and not exists (select from {embeddings} e where e.input = c.input)
-order by c.input
-limit %(limit)s;
+-- Distinct embedding inputs of a city that have no vector yet, by document as in chunk_words.
+with left_over as (
+    select distinct on (c.input) c.input, c.section_id, c.document_id, c.leads, c.span_start, c.span_end
+    from chunk c
+    where c.city_id = %(city)s and c.searchable
+      and not exists (select from {embeddings} e where e.input = c.input)
+    order by c.input
+    limit %(limit)s
+)
+select d.body, jsonb_agg(jsonb_build_array(
+    encode(l.input, 'hex'), s.crumb, l.leads, l.span_start, l.span_end))
+from left_over l
+join section s on s.id = l.section_id
+join document d on d.id = l.document_id
+group by d.id
+order by d.id;
 
 -- name: count_unencoded
 select count(distinct c.input) from chunk c

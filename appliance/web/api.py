@@ -161,11 +161,12 @@ async def section_with_quote(
     found = await store.section(SectionId(number))
     if start is None and end is None:
         return found, None
-    if start is None or end is None or not start < end <= len(found.text):
+    first, last = found.inside, found.inside + len(found.text)
+    if start is None or end is None or not first <= start < end <= last:
         raise BadRequest(
-            f"start and end must be a stretch of the section's {len(found.text)} code points."
+            f"start and end must be a stretch of the section's code points, {first} to {last}."
         )
-    return found, Span(start=start, end=end)
+    return found, Span(start=start, end=end).shifted(-first)
 
 
 # ------------------------------------------------------------------ the model server

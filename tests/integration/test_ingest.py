@@ -8,6 +8,7 @@ import shutil
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest_asyncio
 import zstandard
 
 from appliance import ingest as flow
+from appliance.corpus.chunks import embedding_input
 from appliance.domain import LEGS, CityId, Leg, Query, Rejected
 from appliance.errors import EncoderError, IngestRunning, StoreUnavailable
 from appliance.ports import Coverage, Encoder, Tokenizer, Vectors
@@ -108,15 +110,16 @@ def test_every_stored_chunk_is_the_body_at_its_span(samples: Database) -> None:
 async def test_the_embedding_input_is_named_by_its_digest(samples: Database) -> None:
     rows = samples.rows(
         """
-        select c.input, s.crumb, lead_texts(d.body, c.leads),
-               substr(d.body, c.span_start + 1, c.span_end - c.span_start)
+        select c.input, s.crumb, c.leads, c.span_start, c.span_end, d.body
         from chunk c join section s on s.id = c.section_id
         join document d on d.id = c.document_id
         """
     )
     assert rows
-    for digest, crumb, leads, text in rows:
-        assert sha256(embedding_input(crumb, leads, text).encode()).digest() == bytes(digest)
+    for digest, crumb, edges, start, end, body in rows:
+        leads = [body[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
+        seen = embedding_input(crumb, leads, body[start:end])
+        assert sha256(seen.encode()).digest() == bytes(digest)
 
 
 # ------------------------------------------------------------------ again

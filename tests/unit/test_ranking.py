@@ -122,26 +122,13 @@ def ranked(*chunks: int) -> list[Ranked]:
     ]
 
 
-def test_a_section_stands_once_unless_it_is_a_giant() -> None:
-    found = ranked(10, 11, 20, 12, 13, 14, 30)
-    assert order(distinct(found, 9, lambda _: 100)) == [10, 20, 30]
-    giant = distinct(found, 9, lambda r: GIANT + 1 if r.section == 1 else 100)
-    assert order(giant) == [10, 11, 20, 12, 30]
-    assert sum(r.section == 1 for r in giant) == PER_GIANT
-
-
-@pytest.mark.parametrize(("k", "kept"), [(1, [10]), (2, [10, 20]), (99, [10, 20, 30])])
-def test_no_more_than_k_are_kept(k: int, kept: list[int]) -> None:
-    assert order(distinct(ranked(10, 11, 20, 30), k, lambda _: 1)) == kept
-
-
-def passage(text: str, label: str) -> Passage:
-    section = StoredSection(
-        id=SectionId(1),
+def section(number: int, text: str, record: str | None = None, inside: int = 0) -> StoredSection:
+    return StoredSection(
+        id=SectionId(number),
         city=CityId("troll-xx"),
-        external_id="1",
-        citation="Sec. 1-1",
-        number="1-1",
+        external_id=record or str(number),
+        citation=f"Sec. 1-{number}",
+        number=f"1-{number}",
         heading="Fences",
         path=(),
         standing=Standing.IN_FORCE,
@@ -149,9 +136,43 @@ def passage(text: str, label: str) -> Passage:
         effective_from=None,
         effective_until=None,
         text=text,
+        inside=inside,
     )
+
+
+def short(item: Ranked) -> StoredSection:
+    return section(item.section, "short")
+
+
+def test_a_section_stands_once_unless_it_is_a_giant() -> None:
+    found = ranked(10, 11, 20, 12, 13, 14, 30)
+    assert order(distinct(found, 9, short)) == [10, 20, 30]
+    giant = distinct(
+        found, 9, lambda r: section(r.section, "x" * (GIANT + 1) if r.section == 1 else "short")
+    )
+    assert order(giant) == [10, 11, 20, 12, 30]
+    assert sum(r.section == 1 for r in giant) == PER_GIANT
+
+
+def test_the_sections_that_hide_in_one_record_count_as_that_record() -> None:
+    found = ranked(10, 20, 30, 40, 50)
+    kept = distinct(
+        found,
+        9,
+        lambda r: section(r.section, "short", *(("chapter", 900) if r.section < 5 else ())),
+    )
+    assert order(kept) == [10, 20, 30, 50]
+
+
+@pytest.mark.parametrize(("k", "kept"), [(1, [10]), (2, [10, 20]), (99, [10, 20, 30])])
+def test_no_more_than_k_are_kept(k: int, kept: list[int]) -> None:
+    assert order(distinct(ranked(10, 11, 20, 30), k, short)) == kept
+
+
+def passage(text: str, label: str) -> Passage:
     span = Span(start=0, end=len(text))
-    return Passage(label=label, section=section, span=span, score=1, similarity=0, legs=())
+    found = section(1, text)
+    return Passage(label=label, section=found, span=span, score=1, similarity=0, legs=())
 
 
 @given(st.lists(st.text(max_size=80), max_size=10), st.integers(0, 400))

@@ -10,10 +10,3 @@ alter table section add column inside int not null default 0;
 
 -- Position in the corpus file: the order in which the law is read.
 alter table document add column place int not null default 0;
-
-create function lead_texts(body text, leads int[]) returns text[]
-language sql immutable parallel safe
-return array(
-    select substr(body, leads[2 * i - 1] + 1, leads[2 * i] - leads[2 * i - 1])
-    from generate_series(1, cardinality(leads) / 2) i
-    order by i);
