@@ -114,7 +114,6 @@ class Tally:
     today: date
     sections: int = 0
     in_force: int = 0
-    empty: int = 0  # in force, without text
     dated: int = 0  # in force, with an effective date
     damaged: int = 0  # in force, with more lost characters than a scar
     repeated: int = 0  # in force, with the very text of an earlier one
@@ -135,9 +134,10 @@ class Tally:
         """Count one section of a current version."""
         self.sections += 1
         chapter = self._chapters.setdefault(section.path, Chapter(name=" > ".join(section.path)))
-        chapter.add(section)
         until = section.effective_until
-        if section.standing is not Standing.IN_FORCE or (until is not None and until <= self.today):
+        alive = section.standing is Standing.IN_FORCE and (until is None or until > self.today)
+        chapter.add(section, alive=alive)
+        if not alive:
             return
         self.in_force += 1
         self._add_dates(section)
@@ -156,7 +156,6 @@ class Tally:
 
     def _add_text(self, text: str) -> None:
         if not text.strip():
-            self.empty += 1
             return
         has_table = bool(_TABLE.search(text))
         self.tables += has_table
@@ -178,6 +177,19 @@ class Tally:
             self.own_name += 1
         else:
             self.places[place] += 1
+
+    @property
+    def empty(self) -> int:
+        """Return how many sections in force have lost their text."""
+        return sum(len(self._lost(chapter)) for chapter in self._chapters.values())
+
+    def empty_chapters(self) -> list[str]:
+        """Return the chapters all of whose sections have lost their text."""
+        return [c.name for c in self._chapters.values() if len(self._lost(c)) == c.sections]
+
+    def _lost(self, chapter: Chapter) -> list[tuple[str, ...]]:
+        """Return the sections of a chapter that should have text: a heading over others needs none."""
+        return [path for path in chapter.blank if path not in self._chapters]
 
     def chapters(self) -> Sequence[Chapter]:
         """Return the chapters in the order in which they came."""
@@ -218,23 +230,18 @@ class Chapter:
 
     name: str
     sections: int = 0
-    held: int = 0  # with text, or dead and therefore rightly without
-    dead: int = 0  # repealed, reserved, expired
+    blank: list[tuple[str, ...]] = field(
+        default_factory=list
+    )  # in force, without text of their own
     numbers: dict[str, set[int]] = field(default_factory=dict)  # last numbers by what precedes them
 
-    def add(self, section: StoredSection) -> None:
-        """Count a section, with its number."""
-        alive = section.standing is Standing.IN_FORCE
+    def add(self, section: StoredSection, *, alive: bool) -> None:
+        """Count a section, with its number; a dead one is rightly without text."""
         self.sections += 1
-        self.dead += not alive
-        self.held += not alive or bool(section.text.strip())
+        if alive and not section.text.strip():
+            self.blank.append((*section.path, section.heading))
         if section.number and (match := _LAST_NUMBER.search(section.number)):
             self.numbers.setdefault(section.number[: match.start()], set()).add(int(match[1]))
-
-    @property
-    def empty(self) -> bool:
-        """Tell whether all sections here have lost their text."""
-        return self.sections > 0 and self.held == 0
 
     def missing(self) -> list[str]:
         """Return the numbers that the chapter's own counting leaves out."""
@@ -299,7 +306,7 @@ class Facts:
     @property
     def empty_chapters(self) -> list[str]:
         """Return the chapters whose sections have all lost their text."""
-        return [c.name for c in self.tally.chapters() if c.empty]
+        return self.tally.empty_chapters()
 
     @property
     def missing(self) -> list[str]:

@@ -164,6 +164,18 @@ def test_few_bad_sections_are_no_reason(fault: str) -> None:
     assert judge(facts(broken(0.1, change))).state is State.LIVE
 
 
+def test_a_heading_over_other_sections_needs_no_text_of_its_own() -> None:
+    titles = [section(f"title {n}", heading=f"Title {n}", path=(), text="\n") for n in range(1, 20)]
+    chapters = [replace(t, heading="Chapter 1", path=(t.heading,)) for t in titles]
+    laws = [
+        replace(s, path=(t.heading, "Chapter 1"))
+        for t, s in zip(titles, [*city(), *city()], strict=False)
+    ]
+    found = facts([*titles, *chapters, *laws, *city()])
+    assert (found.tally.empty, found.empty_chapters) == (0, [])
+    assert facts([*titles, *chapters]).tally.empty == len(chapters)
+
+
 def test_a_repealed_section_needs_no_text() -> None:
     dead = [replace(s, standing=Standing.REPEALED, text="") for s in city(60)]
     assert judge(facts([*city(), *dead])).state is State.LIVE
