@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from pathlib import Path
 
 from appliance.corpus.coverage import PROBES, Facts, Tally, judge
 from appliance.domain import CityId, State
 from appliance.errors import BadRequest
-from appliance.ports import Audits, Coverage, Finding, Verdict
+from appliance.ports import Audits, Coverage, Finding, Refused, Verdict
 
 # States that an admin may set.  "Staged" is nobody's wish: it says that no audit was made.
 SETTABLE = (State.LIVE, State.LIMITED, State.QUARANTINED)
@@ -67,9 +68,14 @@ async def _facts(audits: Audits, held: Coverage, today: date) -> Facts:
         chunks=held.chunks,
         fetched=fetched,
         tally=tally,
-        refused=tuple(await audits.refused(held.city.id)),
+        refused=tuple(r for r in await audits.refused(held.city.id) if not _gone(r)),
         probed=tuple([await audits.probe(held.city.id, probe, today) for probe in PROBES]),
     )
+
+
+def _gone(refused: Refused) -> bool:
+    """Tell whether a file that brought nothing was taken away since: then it is no reason any more."""
+    return refused.empty and not Path(refused.file).exists()
 
 
 def _with_readiness(verdict: Verdict, coverage: Coverage, file: str) -> Verdict:

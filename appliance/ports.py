@@ -304,6 +304,7 @@ class Refused:
     rejected: int  # records turned away when it was last read
     reasons: Mapping[str, int]
     barren: bool  # the last reading brought nothing but rejections: older text stands
+    empty: bool = False  # it never brought anything; the counts are those of its folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,7 +133,9 @@ class Tally:
     def add(self, section: StoredSection) -> None:
         """Count one section of a current version."""
         self.sections += 1
-        chapter = self._chapters.setdefault(section.path, Chapter(name=" > ".join(section.path)))
+        chapter = self._chapters.setdefault(
+            section.path, Chapter(name=" > ".join(section.path) or "the top")
+        )
         until = section.effective_until
         alive = section.standing is Standing.IN_FORCE and (until is None or until > self.today)
         chapter.add(section, alive=alive)

@@ -58,8 +58,9 @@ class PostgresAudits:
                 rejected=rejected or 0,
                 reasons=reasons or {},
                 barren=bool(barren),
+                empty=empty,
             )
-            for file, held, of_all, rejected, reasons, barren in await self._rows(
+            for file, held, of_all, rejected, reasons, barren, empty in await self._rows(
                 "refused_of_city", city=city
             )
         ]

@@ -27,18 +27,30 @@ where ci.slug = %(city)s and d.current
 order by d.id, s.position;
 
 -- name: refused_of_city
--- What was turned away of the files that brought the city's documents.
-select d.file, count(*) filter (where ci.slug = %(city)s), count(*), f.rejected, f.reasons,
-       f.documents = 0 and f.rejected > 0
-from document d
-join city ci on ci.id = d.city_id
+-- What was turned away of the files that brought the city's documents, and of the files beside them
+-- that brought nothing at all: a folder of pages, one a file, of which some are bad.
+with file as (
+    select d.file as path, regexp_replace(d.file, '[^/]*$', '') as folder,
+           count(*) filter (where ci.slug = %(city)s) as held, count(*) as of_all
+    from document d join city ci on ci.id = d.city_id
+    where d.current
+    group by d.file
+), folder as (
+    select folder, sum(held)::bigint as held, sum(of_all)::bigint as of_all
+    from file group by folder having sum(held) > 0
+)
+select f.path, f.held, f.of_all, r.rejected, r.reasons, r.documents = 0 and r.rejected > 0, false
+from file f
 left join lateral (
-    select documents, rejected, reasons from corpus_file f
-    where f.path = d.file order by read_at desc limit 1) f on true
-where d.current and d.file in (
-    select file from document e join city c on c.id = e.city_id where c.slug = %(city)s and e.current)
-group by d.file, f.documents, f.rejected, f.reasons
-order by d.file;
+    select documents, rejected, reasons from corpus_file c
+    where c.path = f.path order by read_at desc limit 1) r on true
+where f.held > 0
+union all
+select c.path, g.held, g.of_all, c.rejected, c.reasons, false, true
+from corpus_file c
+join folder g on g.folder = regexp_replace(c.path, '[^/]*$', '')
+where c.rejected > 0 and not exists (select from file f where f.path = c.path)
+order by 7, 1;
 
 -- name: probe
 -- How many chunks in force hold a word of each of three groups, and the section of the best one.

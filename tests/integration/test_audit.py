@@ -105,6 +105,27 @@ async def test_rejected_records_are_kept_by_reason_and_quarantine_at_a_great_sha
     assert audited.facts.rejections == {"field 'text' is missing or not text": 9}
 
 
+async def test_bad_pages_beside_good_ones_count_until_they_are_taken_away(
+    house: House, tmp_path: Path
+) -> None:
+    def page(n: int, city: str) -> None:
+        head = f"---\ncity: {city}\ntitle: Page {n}\nid: p{n}\n---\n"
+        (tmp_path / f"{n}.md").write_text(
+            f"{head}A fence of Elm Hollow is {n} feet high.\n", "utf-8"
+        )
+
+    for n in range(10):
+        page(n, ELM)
+    for n in range(10, 18):
+        page(n, "Not A City")
+    (audited,) = (await ingested(house, tmp_path)).audited
+    assert (audited.state, audited.facts.rejected) == (State.QUARANTINED, 8)
+    for n in range(10, 18):
+        (tmp_path / f"{n}.md").unlink()
+    (again,) = await audit(house.loader.audits, [ELM], TODAY)
+    assert (again.state, again.facts.rejected) == (State.LIMITED, 0)
+
+
 async def test_a_failed_download_does_not_take_the_law_from_before_offline(
     house: House, write: Write
 ) -> None:
