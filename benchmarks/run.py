@@ -87,6 +87,32 @@ def trees_command(
             print(f"wrote {path}")
 
 
+@app.command("chunker")
+def chunker_command(
+    docling: Annotated[
+        Path | None,
+        typer.Option("--docling-python", help="The python of an environment with docling-slim."),
+    ] = None,
+    shared: Annotated[
+        Path, typer.Option("--shared", help="The folder with corpus/code-* and eval/dev-*.jsonl.")
+    ] = Path("../shared"),
+    part: Annotated[
+        list[str] | None, typer.Option("--part", help="Only speed, growth or retrieval.")
+    ] = None,
+    city: Annotated[
+        list[str] | None,
+        typer.Option("--city", help="Ask this city's questions, not those of three."),
+    ] = None,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds of each, in turn.")] = 5,
+) -> None:
+    """Our chunker against docling's HybridChunker: seconds, growth, questions answered."""
+    from benchmarks.chunker.run import CITIES, PARTS
+    from benchmarks.chunker.run import report as report_chunkers
+
+    for line in report_chunkers(shared, docling, part or PARTS, city or CITIES, rounds):
+        print(line, flush=True)
+
+
 @app.command("html")
 def html_command(
     corpus: Annotated[
