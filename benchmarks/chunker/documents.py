@@ -1,12 +1,13 @@
 """The Markdown documents that both chunkers are given: codes, lists, tables.  Pure.
 
 A city's document is written from its records: the path of a record as headings, its
-lines as paragraphs, rows of a table under each other.  Every line is remembered with
+lines as paragraphs, rows of a table and wrapped lines under each other.  Every line is remembered with
 its place in the record, so that a stretch of the document leads back to records.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from appliance.corpus.tables import is_row
 from appliance.domain import Span
 
 DEEPEST = 6  # levels of headings in Markdown
+_LETTERED = re.compile(r"[a-z]{1,4}[.)]")  # "b. ", "iii) ": not the middle of a sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +130,7 @@ def _headings(record: Record, above: Sequence[str]) -> Iterator[str]:
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield (start, line, what ends it): a blank line, but none between the rows of a table."""
+    """Yield (start, line, what ends it): a blank line where a paragraph ends, else a line's end."""
     found = []
     at = 0
     for line in text.split("\n"):
@@ -137,7 +139,17 @@ def _paragraphs(text: str) -> Iterator[tuple[int, str, str]]:
             found.append((at + len(line) - len(line.lstrip()), line.strip()))
         at += len(line) + 1
     for (start, line), (_, following) in pairwise([*found, (0, "")]):
-        yield start, line, "\n" if is_row(line) and is_row(following) else "\n\n"
+        yield start, line, "\n" if _goes_on(line, following) else "\n\n"
+
+
+def _goes_on(line: str, following: str) -> bool:
+    """Tell whether two lines belong together: rows of a table, or a sentence that was wrapped.
+
+    Some records have a line's end only after a paragraph, others wherever the page was full.
+    """
+    if is_row(line) or is_row(following):
+        return is_row(line) and is_row(following)
+    return following[:1].islower() and not _LETTERED.match(following)
 
 
 def one_line(text: str) -> str:

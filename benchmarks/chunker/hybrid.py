@@ -141,7 +141,7 @@ class Hybrid:
         assert process.stdout is not None  # a pipe
         self.versions = process.stdout.readline()
         if not self.versions:
-            process.wait()
+            process.communicate()
             raise BadRequest(f"{self._command[0]} has no docling. {INSTALL}")
         self.versions = ", ".join(json.loads(self.versions))
         return process

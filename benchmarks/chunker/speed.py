@@ -21,7 +21,7 @@ from appliance.ports import Tokenizer
 from benchmarks.chunker.documents import Document
 from benchmarks.chunker.hybrid import Chunked, Hybrid
 
-# Seconds that docling may take for one round, and that all rounds of a document may take.
+# Seconds that docling may take for one round, its reading included, and that all rounds may take.
 PATIENCE = 120.0
 ROUNDS_WITHIN = 60.0
 
@@ -69,8 +69,8 @@ def chunk_ours(body: str, tokenizer: Tokenizer) -> list[Ours]:
     for position, section in enumerate(sections):
         crumb = fitted_breadcrumb(section, tokenizer)
         for chunk in chunk_section(body, section, position, tokenizer):
-            leads = [lead.of(body) for lead in chunk.titles]
-            chunks.append(Ours(chunk=chunk, words=embedding_input(crumb, leads, chunk.text)))
+            titles = [title.of(body) for title in chunk.titles]
+            chunks.append(Ours(chunk=chunk, words=embedding_input(crumb, titles, chunk.text)))
     return chunks
 
 
