@@ -221,7 +221,14 @@ async def _evidence(store: Store, query: Query, passages: Sequence[Passage]) -> 
 def quotes_of(passages: Sequence[Passage], as_of: date) -> list[Citation]:
     """Return the passages that are worth quoting, each proven, best first."""
     proofs = [
-        prove(p.section, quoted_span(p), as_of=as_of, retrieved=passages, legs=p.legs)
+        prove(
+            p.section,
+            quoted_span(p),
+            as_of=as_of,
+            retrieved=passages,
+            legs=p.legs,
+            leads=p.leads,
+        )
         for p in worth_quoting(passages)
     ]
     return list(dict.fromkeys(p for p in proofs if isinstance(p, Citation)))

@@ -165,8 +165,8 @@ class Section:
 class Chunk:
     """A stretch of one section that is searched as a whole; `text == body[span]`.
 
-    `leads` are stretches of the same body that stand over this one and are repeated before it
-    wherever it is read alone: titles of subdivisions, a table's header.
+    What stands over it in the same body is repeated before it wherever it is read alone: the
+    `titles` of subdivisions, which are searched with it, and the `header` of a table that goes on.
     """
 
     section: int  # position of the section in its document's list
@@ -175,7 +175,8 @@ class Chunk:
     text: str
     kind: ChunkKind
     tokens: int  # of the embedding input, special tokens included
-    leads: tuple[Span, ...] = ()  # in the document's body, in reading order
+    titles: tuple[Span, ...] = ()  # in the document's body, in reading order
+    header: Span | None = None  # in the document's body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -361,6 +362,11 @@ class Passage:
         """Return the chunk's text, cut from the section."""
         return self.span.of(self.section.text)
 
+    @property
+    def over(self) -> tuple[str, ...]:
+        """Return the section's own words that stand over the chunk, outermost first."""
+        return tuple(lead.of(self.section.text) for lead in self.leads)
+
 
 # ------------------------------------------------------------------ answers
 
@@ -390,6 +396,11 @@ class Citation:
     def __post_init__(self) -> None:
         if self.span.of(self.section.text) != self.quote:
             raise ValueError("a citation's quote must be the text at its span")
+
+    @property
+    def over(self) -> tuple[str, ...]:
+        """Return the section's own words that stand over the quote, outermost first."""
+        return tuple(lead.of(self.section.text) for lead in self.leads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

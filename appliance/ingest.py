@@ -34,7 +34,7 @@ from appliance.ports import Encoder, LoadDocument, Loader, Tokenizer
 
 # Changes of parser, chunker, breadcrumb or labels that alter what is stored raise this number:
 # files are then read anew, and only chunks whose embedding input changed are encoded again.
-PIPELINE = "1"
+PIPELINE = "2"
 
 _SUFFIXES = (".md", ".jsonl", ".jsonl.zst", ".md.zst")
 # Folders of a corpus that hold other things than law text say so by these names.
@@ -364,8 +364,8 @@ def _prepare(read: Read, tokenizer: Tokenizer, districts: frozenset[str]) -> Loa
     chunks = []
     for position, section in enumerate(sections):
         for chunk in chunk_section(document.body, section, position, tokenizer):
-            leads = [lead.of(document.body) for lead in chunk.leads]
-            words = embedding_input(crumbs[position], leads, chunk.text)
+            titles = [title.of(document.body) for title in chunk.titles]
+            words = embedding_input(crumbs[position], titles, chunk.text)
             chunks.append((chunk, sha256(words.encode()).digest()))
     return LoadDocument(
         city=read.city,
@@ -442,7 +442,7 @@ async def _encode_city(loader: Loader, encoder: Encoder, city: int) -> AsyncIter
     while tasks := await loader.next_unencoded(city, BATCH * 64):
         for i in range(0, len(tasks), BATCH):
             batch = tasks[i : i + BATCH]
-            texts = [embedding_input(t.crumb, t.leads, t.text) for t in batch]
+            texts = [embedding_input(t.crumb, t.titles, t.text) for t in batch]
             await loader.keep_vectors(batch, await encoder.encode_documents(texts))
             yield len(batch)
             if i // BATCH % NOTED == NOTED - 1:

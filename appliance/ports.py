@@ -462,7 +462,7 @@ class EncodeTask:
 
     input: bytes
     crumb: str
-    leads: tuple[str, ...]
+    titles: tuple[str, ...]
     text: str
 
 

@@ -19,7 +19,7 @@ def sample_inputs(tokenizer: Tokenizer) -> list[str]:
             crumb = fitted_breadcrumb(section, tokenizer)
             chunks = chunk_section(document.body, section, position, tokenizer)
             inputs += [
-                embedding_input(crumb, [x.of(document.body) for x in c.leads], c.text)
+                embedding_input(crumb, [t.of(document.body) for t in c.titles], c.text)
                 for c in chunks
             ]
     return inputs

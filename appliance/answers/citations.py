@@ -113,6 +113,7 @@ def prove(
     as_of: date,
     retrieved: Sequence[Passage] | None,
     legs: tuple[Leg, ...] = (),
+    leads: tuple[Span, ...] = (),
 ) -> Citation | Verdict:
     """Return the proven citation, or what is wrong with it.
 
@@ -131,7 +132,7 @@ def prove(
         span = locate(quote, section.text)
     if span is None or span.end > len(section.text) or not len(span):
         return Verdict.MISQUOTED
-    return Citation(section=section, span=span, quote=span.of(section.text), legs=legs)
+    return Citation(section=section, span=span, quote=span.of(section.text), legs=legs, leads=leads)
 
 
 # ------------------------------------------------------------------ a person's citation

@@ -81,6 +81,7 @@ def _replacement(
             as_of=as_of,
             retrieved=passages,
             legs=passage.legs,
+            leads=passage.leads,
         )
         if isinstance(proof, Citation):
             if proof not in citations:

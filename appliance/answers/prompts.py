@@ -38,7 +38,7 @@ def _passage(passage: Passage) -> str:
     title = section.heading
     if section.citation not in title:
         title = f"{section.citation} {title}"
-    return f"[{passage.label}] {title}\n{passage.text.strip()}"
+    return "\n".join([f"[{passage.label}] {title}", *passage.over, passage.text.strip()])
 
 
 NOT_FOUND = "NOT IN THE PASSAGES"

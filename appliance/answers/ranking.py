@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from appliance.domain import ChunkId, Hit, Leg, Passage, SectionId, StoredSection
 
 # Weights of the convex combination of the legs' scores, each scaled to 0..1 within the question.
-# Measured on the dev questions, cities held out in turn: see eval/ledger/fusion.md.
+# Measured on the dev questions, cities held out in turn: see eval/ledger/002-fusion.md.
 WEIGHTS: Mapping[Leg, float] = {"dense": 0.6, "lexical": 0.4}
 
 # Two chunks of one section are two answers only if the section is one of those records that hold
@@ -130,7 +130,8 @@ def pack(passages: Sequence[Passage], budget: int, cost: Callable[[str], int]) -
     kept: list[Passage] = []
     left = budget
     for passage in passages:
-        need = cost(passage.text) + cost(passage.section.heading) + 24  # label, citation, line ends
+        words = [*passage.over, passage.text, passage.section.heading]
+        need = sum(cost(w) for w in words) + 24  # label, citation, line ends
         if need <= left:
             left -= need
             kept.append(replace(passage, label=str(len(kept) + 1)))

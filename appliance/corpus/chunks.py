@@ -13,7 +13,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from appliance.corpus.glossary import entries, is_glossary
 from appliance.corpus.outline import Outline
@@ -25,9 +24,14 @@ from appliance.ports import Tokenizer
 # Tokens of a chunk's embedding input that the breadcrumb may take at most; the inner levels and the
 # heading stay, outer ones go first.
 BREADCRUMB_TOKENS = 48
-# Tokens that the titles over a chunk may take, and the header that a table's later rows repeat.
+# Tokens of a chunk's own text at most, whatever the encoder could take: a vector of 160 tokens finds
+# better than one of 208, which is what the demo encoder's 256 leave (eval/ledger/011: hit@5 on the
+# dev cities .81 to .86, the dense leg's MRR on dev-va-tn .72 to .77).
+TEXT_TOKENS = 160
+# Tokens that the titles over a chunk may take of its input.
 TITLE_TOKENS = 32
-HEADER_TOKENS = 64
+# Tokens of the header that a table's later rows repeat for the reader: a header is a line or two.
+HEADER_TOKENS = 96
 # Chunks are cut in the last part of the budget: a strong boundary at 55 % beats a weak one at 100 %.
 EARLIEST = 0.55
 
@@ -41,6 +45,7 @@ _BOUNDARIES: tuple[tuple[int, re.Pattern[str]], ...] = (
     (2, re.compile(r"(?<=[.;!?:])\s+(?=[\"“(A-Z0-9])")),
     (1, re.compile(r"\s+")),
 )
+DEFINITION = 6  # before a definition, stronger than all of these
 _CELL = re.compile(r"\|[ \t]*")
 
 
@@ -60,9 +65,13 @@ def breadcrumb(section: Section) -> str:
     return " > ".join([*section.path, " ".join(heading.split())])
 
 
-def embedding_input(crumb: str, leads: Sequence[str], text: str) -> str:
-    """Return what the encoder sees of a chunk: where it stands, what stands over it, its text."""
-    return "\n".join([crumb, *(" ".join(lead.split()) for lead in leads), text.strip()])
+def embedding_input(crumb: str, titles: Sequence[str], text: str) -> str:
+    """Return what the encoder sees of a chunk: where it stands, the titles over it, its text.
+
+    A table's header is not in it: repeated for the encoder it made the rows of different tables
+    alike (eval/ledger/011); it is repeated for whoever reads the chunk.
+    """
+    return "\n".join([crumb, *(" ".join(title.split()) for title in titles), text.strip()])
 
 
 def fitted_breadcrumb(section: Section, tokenizer: Tokenizer) -> str:
@@ -106,9 +115,10 @@ def _chunk(
     tokenizer: Tokenizer,
 ) -> Chunk:
     words = piece.of(layout.text)
-    leads = layout.leads(piece.start)
-    shown = [lead.of(layout.text) for lead in leads]
-    tokens = tokenizer.count(embedding_input(crumb, shown, words))
+    titles = layout.titles(piece.start)
+    header = layout.header(piece.start)
+    seen = embedding_input(crumb, [title.of(layout.text) for title in titles], words)
+    tokens = tokenizer.count(seen)
     if tokens > tokenizer.limit:
         raise ChunkTooLong(
             f"A chunk of {section.citation} has {tokens} tokens, over the encoder's "
@@ -121,7 +131,8 @@ def _chunk(
         text=words,
         kind=_kind(words, section),
         tokens=tokens,
-        leads=tuple(lead.shifted(section.span.start) for lead in leads),
+        titles=tuple(title.shifted(section.span.start) for title in titles),
+        header=header and header.shifted(section.span.start),
     )
 
 
@@ -141,58 +152,57 @@ class _Layout:
         self.text = text
         self._tokenizer = tokenizer
         self._ends = tokenizer.ends(text)
-        self._budget = tokenizer.limit - fixed
+        self._budget = min(tokenizer.limit - fixed, TEXT_TOKENS)
         self._tables = find_tables(text)
         self._table_starts = [t.span.start for t in self._tables]
         self._outline = Outline(text)
         self._entries = entries(text) if is_glossary(section.heading) else ()
-        self._leads: dict[int, tuple[Span, ...]] = {}
 
     def pieces(self) -> Iterator[Span]:
         """Yield the spans of the chunks, which tile the text."""
-        if len(self._ends) <= self._budget and not self._entries:
+        if len(self._ends) <= self._budget:
             yield Span(start=0, end=len(self.text))
             return
-        cuts = _cuts(self.text, self._tables)
-        for part in self._parts():
-            yield from self._pieces(part, cuts)
-
-    def _parts(self) -> Iterator[Span]:
-        """Yield the stretches that no chunk reaches over: definitions, tables, what is between."""
-        at = {0, len(self.text), *self._entries}
-        for table in self._tables:
-            at |= {table.span.start, min(table.span.end + 1, len(self.text))}
-        yield from (Span(start=a, end=b) for a, b in pairwise(_visible(self.text, sorted(at))))
-
-    def _pieces(self, part: Span, cuts: _Cuts) -> Iterator[Span]:
-        start = part.start
-        while start < part.end:
-            budget = self._budget - self._cost(start)
-            end = _next_end(self.text, self._ends, cuts, start, part.end, budget)
-            if _torn(self.text, start) or _torn(self.text, end):
-                end = _fitting_end(
-                    self.text, self._ends, cuts, start, end, budget, self._tokenizer
-                )
+        cuts = _cuts(self.text, self._tables, self._entries)
+        start = 0
+        while start < len(self.text):
+            end = self._before_table(start, self._end(start, cuts))
             yield Span(start=start, end=end)
             start = end
 
-    def leads(self, start: int) -> tuple[Span, ...]:
-        """Return what stands over a chunk that begins at `start`, in reading order."""
-        if start not in self._leads:
-            titles = self._fitted(self._outline.over(start), TITLE_TOKENS)
-            self._leads[start] = (*titles, *self._table_leads(start))
-        return self._leads[start]
+    def _end(self, start: int, cuts: _Cuts) -> int:
+        budget = self._budget - self._cost(start)
+        end = _next_end(self.text, self._ends, cuts, start, budget)
+        if _torn(self.text, start) or _torn(self.text, end):
+            return _fitting_end(self.text, self._ends, cuts, start, end, budget, self._tokenizer)
+        return end
 
-    def _table_leads(self, start: int) -> tuple[Span, ...]:
-        """Return the header of the table that goes on at `start`."""
+    def _before_table(self, start: int, end: int) -> int:
+        """Return `end`, or the beginning of the table that it would tear though it fits a chunk."""
+        i = bisect_left(self._table_starts, end) - 1
+        if i < 0 or not start < self._table_starts[i] < end < self._tables[i].span.end:
+            return end
+        table = self._tables[i].span
+        fits = self._tokens(table) <= self._budget - self._cost(table.start)
+        return table.start if fits and self.text[start : table.start].strip() else end
+
+    def _tokens(self, span: Span) -> int:
+        return bisect_right(self._ends, span.end) - bisect_right(self._ends, span.start)
+
+    def titles(self, start: int) -> tuple[Span, ...]:
+        """Return the titles over a chunk that begins at `start`, in reading order."""
+        return self._fitted(self._outline.over(start), TITLE_TOKENS)
+
+    def header(self, start: int) -> Span | None:
+        """Return the header of the table that goes on at `start`, cut to HEADER_TOKENS."""
         i = bisect_right(self._table_starts, start) - 1
         if i < 0 or not self._tables[i].header.end < start < self._tables[i].span.end:
-            return ()
+            return None
         header = self._tables[i].header
         last = bisect_right(self._ends, header.start) + HEADER_TOKENS - 1
         if last < len(self._ends) and self._ends[last] < header.end:
-            header = Span(start=header.start, end=self._ends[last])
-        return (header,)
+            return Span(start=header.start, end=self._ends[last])
+        return header
 
     def _fitted(self, titles: Sequence[Span], most: int) -> tuple[Span, ...]:
         """Return the inner titles that fit into `most` tokens together."""
@@ -205,20 +215,11 @@ class _Layout:
         return tuple(reversed(kept))
 
     def _cost(self, start: int) -> int:
-        return sum(self._count(lead) for lead in self.leads(start))
+        return sum(self._count(title) for title in self.titles(start))
 
     def _count(self, span: Span) -> int:
         # By itself: at its ends it may have other tokens than in the text.
         return len(self._tokenizer.ends(" ".join(span.of(self.text).split())))
-
-
-def _visible(text: str, places: Sequence[int]) -> list[int]:
-    """Return the places without those that would leave a part of white space only."""
-    kept = [places[0]]
-    for place in places[1:-1]:
-        if text[kept[-1] : place].strip() and text[place:].strip():
-            kept.append(place)
-    return [*kept, places[-1]]
 
 
 def _torn(text: str, at: int) -> bool:
@@ -240,17 +241,14 @@ def _fitting_end(
     # One token is spare, see `chunk_section`.
     while allowed > 1 and (over := len(tokenizer.ends(text[start:end])) - budget - 1) > 0:
         allowed = max(1, allowed - over)
-        end = _next_end(text, ends, cuts, start, end, allowed)
+        end = _next_end(text, ends, cuts, start, allowed)
     return end
 
 
-def _next_end(
-    text: str, ends: Sequence[int], cuts: _Cuts, start: int, limit: int, budget: int
-) -> int:
-    """Return where the chunk that begins at `start` ends: at `limit` if that is within the budget."""
+def _next_end(text: str, ends: Sequence[int], cuts: _Cuts, start: int, budget: int) -> int:
     first = bisect_right(ends, start)  # tokens before this index end at or before `start`
-    if bisect_left(ends, limit, first) - first < budget:
-        return limit
+    if len(ends) - first <= budget:
+        return len(text)
     # The next token must begin after the cut; its end is not inside the piece.
     furthest = ends[first + budget - 1]
     earliest = ends[first + int(budget * EARLIEST)]
@@ -271,9 +269,9 @@ def _best_cut(cuts: _Cuts, low: int, high: int) -> int | None:
     return cuts.offsets[best]
 
 
-def _cuts(text: str, tables: Sequence[Table]) -> _Cuts:
+def _cuts(text: str, tables: Sequence[Table], definitions: Sequence[int]) -> _Cuts:
     """Return every place to cut, leaving headers and the inside of table rows whole."""
-    strength: dict[int, int] = {}
+    strength = dict.fromkeys(definitions, DEFINITION)
     whole = _merged(sorted((*find_rows(text), *(t.header for t in tables))))
     starts = [span.start for span in whole]
     for value, pattern in _BOUNDARIES:

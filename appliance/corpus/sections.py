@@ -22,13 +22,19 @@ _FENCE = re.compile(r"^ {0,3}(```|~~~)([^\n]*)$", re.MULTILINE)
 # "Chapter 15.04 Permits", "9.1.7 Use Restrictions", "Appendix B".
 _NUMBERED = re.compile(
     r"""^\W{0,3}(?:
-        (?P<word>§{1,2}|sections?|sec\.?|chapter|article|title|part|division|appendix)\s*
-        (?P<number>[A-Za-z]{0,2}[.\-]?\d[\w.\-–:]*|[IVXLC]+\b|[A-Z]\b)
+        (?P<word>§{1,2}|sections?|secs?\.?|(?:sub)?chapter|article|(?:sub)?title|(?:sub)?part
+            |(?:sub)?division|appendix|schedule|exhibit)\s*
+        (?P<number>[A-Za-z]{0,2}[.\-]?\d[\w.\-–—:]*|[IVXLC]+\b|[A-Z]\b)
         |(?P<bare>(?:[A-Z]{1,2}-)?\d[\w]*(?:[.\-–:]\w+)+)
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_SECTION_WORDS = frozenset({"§", "§§", "section", "sections", "sec", "sec."})
+_SECTION_WORDS = frozenset({"§", "§§", "section", "sections", "sec", "sec.", "secs", "secs."})
+# "3. Fencing", "2303 PARKING LOTS": a number alone is a section's only among headings, and a year is
+# none; "B. - Definitions." is numbered in its article: "15.B".
+_ALONE = re.compile(r"(?P<number>\d{1,4}[A-Z]?)(?:\.(?=\s)|(?=\s+[A-Z]{2}))")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_LETTER = re.compile(r"(?P<letter>[A-Z])\.\s+(?:[-–—]\s*)?(?=[A-Z\[])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +59,24 @@ def number_in_heading(heading: str) -> tuple[str | None, bool]:
     if word in _SECTION_WORDS:
         return number, True
     return f"{word} {number}", False
+
+
+def number_among_headings(heading: str, above: str | None) -> tuple[str | None, bool]:
+    """Return the number of a heading of a document, as `number_in_heading` and by where it stands.
+
+    `above` is the number of the heading over it: a letter counts in a numbered article or section.
+    """
+    number, is_section = number_in_heading(heading)
+    if number is not None:
+        return number, is_section
+    words = heading.strip().lstrip("*_ ")
+    alone = _ALONE.match(words)
+    if alone and not (_YEAR.fullmatch(alone["number"]) and words[alone.end("number")] != "."):
+        return normalise_number(alone["number"]), True
+    letter = _LETTER.match(words)
+    if letter and above and any(c.isdigit() for c in above):
+        return f"{above.rsplit(' ', 1)[-1]}.{letter['letter'].casefold()}", True
+    return None, False
 
 
 def parse_markdown(body: str, *, city: CityId, document_id: str, title: str) -> tuple[Section, ...]:
@@ -81,6 +105,7 @@ def parse_markdown(body: str, *, city: CityId, document_id: str, title: str) -> 
                 document_id=document_id,
                 path=tuple(p.heading for p in parents),
                 parent=open_[-1][1] if open_ else None,
+                above=parents[-1].number if parents else None,
                 seen=seen,
             )
         )
@@ -150,9 +175,10 @@ def _section(
     document_id: str,
     path: tuple[str, ...],
     parent: int | None,
+    above: str | None,
     seen: dict[str, int],
 ) -> Section:
-    number, is_section = number_in_heading(heading.text)
+    number, is_section = number_among_headings(heading.text, above)
     key = f"{city}/{number}" if is_section else f"{document_id}#{number or heading.text}"
     seen[key] = seen.get(key, 0) + 1
     return Section(

@@ -29,6 +29,8 @@ class Held:
 
     id: int
     version: str
+    digest: str  # of the body
+    pipeline: str  # by which it was cut
     current: bool
     since: date | None
     until: date | None
@@ -47,18 +49,19 @@ class Placed:
     ends: tuple[int, ...]  # versions that reach beyond its beginning
 
 
-def place(loaded: LoadDocument, held: Sequence[Held], today: date) -> Placed:
+def place(loaded: LoadDocument, held: Sequence[Held], today: date, pipeline: str) -> Placed:
     """Return where a document stands among the stored versions of it.
 
     A version that follows another and does not say since when applies from today: else both would be
     in force on earlier days.  One that does say takes over from that day, whatever was read before.
+    The same text that is only cut in another way is the same law.
     """
     current = next((h for h in held if h.current), None)
     stated = loaded.document.effective_from
-    if current is not None and current.version == loaded.version:
+    if current is not None and _same_law(current, loaded, pipeline):
         return Placed(
             loaded=loaded,
-            begins=current.since,
+            begins=current.since if current.version == loaded.version else stated or current.since,
             dated_by_box=current.dated_by_box,
             recut=current,
             ends=(),
@@ -71,6 +74,13 @@ def place(loaded: LoadDocument, held: Sequence[Held], today: date) -> Placed:
         recut=None,
         ends=tuple(h.id for h in held if h.current or _reaches(h, begins)),
     )
+
+
+def _same_law(held: Held, loaded: LoadDocument, pipeline: str) -> bool:
+    """Tell whether a stored version says the same: a newer pipeline may see more in the same text."""
+    if held.version == loaded.version:
+        return True
+    return held.pipeline != pipeline and held.digest == loaded.document.digest
 
 
 def _reaches(held: Held, day: date | None) -> bool:
@@ -86,19 +96,24 @@ async def held_versions(
         statement("versions_of"), {"city": city, "ids": list(external_ids)}
     )
     held: dict[str, list[Held]] = {}
-    for external_id, id_, version, current, since, until, box, stored_at in await cursor.fetchall():
-        held.setdefault(external_id, []).append(
-            Held(
-                id=id_,
-                version=version,
-                current=current,
-                since=since,
-                until=until,
-                dated_by_box=box,
-                stored_at=stored_at,
-            )
-        )
+    for external_id, *facts in await cursor.fetchall():
+        held.setdefault(external_id, []).append(_held(facts))
     return held
+
+
+def _held(facts: Sequence[Any]) -> Held:
+    id_, version, digest, pipeline, current, since, until, box, stored_at = facts
+    return Held(
+        id=id_,
+        version=version,
+        digest=digest,
+        pipeline=pipeline,
+        current=current,
+        since=since,
+        until=until,
+        dated_by_box=box,
+        stored_at=stored_at,
+    )
 
 
 async def drop_recut(connection: AsyncConnection, placed: Iterable[Placed]) -> None:

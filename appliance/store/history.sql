@@ -2,7 +2,8 @@
 
 -- name: versions_of
 -- Every version of the documents, the current one first.
-select external_id, id, version, current, effective_from, effective_until, dated_by_box, stored_at
+select external_id, id, version, digest, pipeline, current, effective_from, effective_until,
+       dated_by_box, stored_at
 from document
 where city_id = %(city)s and external_id = any(%(ids)s)
 order by external_id, current desc, id;

@@ -19,7 +19,7 @@ from pgvector import HalfVector, SparseVector
 from psycopg import AsyncConnection, sql
 
 from appliance.corpus.words import PLACES, average_length, document_weights, place_counts
-from appliance.domain import City, Document, Section
+from appliance.domain import City, Document, Section, Span
 from appliance.errors import IngestRunning
 from appliance.ports import (
     Audits,
@@ -166,7 +166,11 @@ class PostgresLoader:
             cities = await _city_ids(connection, [d.city for d in documents], unchanged)
             kept = {(cities[c.id], external): at for c, external, at in unchanged}
             new = {(cities[d.city.id], d.document.external_id) for d in documents}
-            gone = await _retire_missing(connection, path, kept.keys() | new, today) if whole else set()
+            gone = (
+                await _retire_missing(connection, path, kept.keys() | new, today)
+                if whole
+                else set()
+            )
             await _adopt(connection, path, kept)
             for city_id, group in _by_city(documents, cities).items():
                 await _replace(connection, city_id, group, path, pipeline, today)
@@ -253,11 +257,11 @@ class PostgresLoader:
                 EncodeTask(
                     input=bytes.fromhex(digest),
                     crumb=crumb,
-                    leads=_lead_texts(body, leads),
+                    titles=_stretches(body, titles),
                     text=body[start:end],
                 )
                 for body, chunks in await cursor.fetchall()
-                for digest, crumb, leads, start, end in chunks
+                for digest, crumb, titles, start, end in chunks
             ]
 
     async def keep_vectors(self, tasks: Sequence[EncodeTask], vectors: Vectors) -> None:
@@ -393,7 +397,9 @@ async def _replace(
 ) -> None:
     """Insert documents and end the versions that they replace; no version is lost."""
     held = await held_versions(connection, city_id, [d.document.external_id for d in documents])
-    placed = [place(d, held.get(d.document.external_id, ()), today) for d in documents]
+    placed = [
+        place(d, held.get(d.document.external_id, ()), today, pipeline) for d in documents
+    ]
     await drop_recut(connection, placed)
     await end_versions(connection, placed)
     await _copy_rows(connection, city_id, placed, path, pipeline)
@@ -445,7 +451,7 @@ async def _copy_rows(
             chunks.append(
                 (city_id, document_id, ids[chunk.section], chunk.ordinal, chunk.span.start)
                 + (chunk.span.end, chunk.kind.value, chunk.tokens, digest, searchable)
-                + ([edge for lead in chunk.leads for edge in (lead.start, lead.end)],)
+                + (_edges(chunk.titles), _edges([chunk.header] if chunk.header else []))
             )
     await _copy(
         connection,
@@ -457,7 +463,7 @@ async def _copy_rows(
     await _copy(
         connection,
         "chunk (city_id, document_id, section_id, ordinal, span_start, span_end, kind, tokens,"
-        " input, searchable, leads) ",
+        " input, searchable, titles, header) ",
         chunks,
     )
     await _copy(connection, MENTION_COLUMNS, mentions)
@@ -539,14 +545,18 @@ async def _word_counts(connection: AsyncConnection, city_id: int) -> dict[int, C
         cursor.itersize = 200
         await cursor.execute(statement("chunk_words"), {"city": city_id})
         async for body, chunks in cursor:
-            for id_, heading, leads, start, end in chunks:
-                words = "\n".join([heading, *_lead_texts(body, leads), body[start:end]])
+            for id_, heading, titles, start, end in chunks:
+                words = "\n".join([heading, *_stretches(body, titles), body[start:end]])
                 counts[id_] = place_counts(words)
     return counts
 
 
-def _lead_texts(body: str, edges: Sequence[int]) -> tuple[str, ...]:
-    """Return the texts of leads that are stored as pairs of edges."""
+def _edges(spans: Sequence[Span]) -> list[int]:
+    return [edge for span in spans for edge in (span.start, span.end)]
+
+
+def _stretches(body: str, edges: Sequence[int]) -> tuple[str, ...]:
+    """Return the parts of a body that are stored as pairs of edges."""
     return tuple(body[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
 
 

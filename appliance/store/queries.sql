@@ -108,7 +108,7 @@ d.kind, d.superseded_by, d.dated_by_box, s.inside,
 
 -- name: chunks
 select c.id, c.span_start - s.span_start, c.span_end - s.span_start, c.kind,
-       array(select l - s.span_start from unnest(c.leads) with ordinality x (l, i) order by i),
+       array(select l - s.span_start from unnest(c.titles || c.header) with ordinality x (l, i) order by i),
        {section_columns}
 from chunk c
 join section s on s.id = c.section_id
@@ -202,7 +202,7 @@ where id = %(city)s;
 -- name: chunk_words
 -- Of every document of a city the body, once, and what its searchable chunks are cut from it: cutting
 -- them here would read a body of two million characters anew for each of two thousand chunks.
-select d.body, jsonb_agg(jsonb_build_array(c.id, s.heading, c.leads, c.span_start, c.span_end))
+select d.body, jsonb_agg(jsonb_build_array(c.id, s.heading, c.titles, c.span_start, c.span_end))
 from chunk c
 join section s on s.id = c.section_id
 join document d on d.id = c.document_id
@@ -213,7 +213,7 @@ order by d.id;
 -- name: unencoded
 -- Distinct embedding inputs of a city that have no vector yet, by document as in chunk_words.
 with left_over as (
-    select distinct on (c.input) c.input, c.section_id, c.document_id, c.leads, c.span_start, c.span_end
+    select distinct on (c.input) c.input, c.section_id, c.document_id, c.titles, c.span_start, c.span_end
     from chunk c
     where c.city_id = %(city)s and c.searchable
       and not exists (select from {embeddings} e where e.input = c.input)
@@ -221,7 +221,7 @@ with left_over as (
     limit %(limit)s
 )
 select d.body, jsonb_agg(jsonb_build_array(
-    encode(l.input, 'hex'), s.crumb, l.leads, l.span_start, l.span_end))
+    encode(l.input, 'hex'), s.crumb, l.titles, l.span_start, l.span_end))
 from left_over l
 join section s on s.id = l.section_id
 join document d on d.id = l.document_id

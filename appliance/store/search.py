@@ -113,9 +113,7 @@ class PostgresStore:
             return []
         query = SparseVector({p - 1: w for p, w in weights.items()}, PLACES)
         name = "lexical" if row.settled(as_of) else "lexical_as_of"
-        rows = await self._rows(
-            name, query=query, city=row.id, k=k, as_of=as_of, only=_ids(only)
-        )
+        rows = await self._rows(name, query=query, city=row.id, k=k, as_of=as_of, only=_ids(only))
         return _hits(rows, "lexical")
 
     async def frequencies(self, city: CityId, places: Sequence[int]) -> dict[int, int]:
@@ -150,7 +148,7 @@ class PostgresStore:
                 section=_section(row[5:]),
                 span=Span(start=row[1], end=row[2]),
                 kind=ChunkKind(row[3]),
-                leads=tuple(Span(start=a, end=b) for a, b in zip(row[4][::2], row[4][1::2], strict=True)),
+                leads=_spans(row[4]),
             )
             for row in rows
         }
@@ -241,6 +239,10 @@ def _hits(rows: Sequence[tuple[Any, ...]], leg: Leg) -> list[Hit]:
 
 def _ids(only: Only) -> list[int] | None:
     return None if only is None else [int(section) for section in only]
+
+
+def _spans(edges: Sequence[int]) -> tuple[Span, ...]:
+    return tuple(Span(start=a, end=b) for a, b in zip(edges[::2], edges[1::2], strict=True))
 
 
 def _coverage(row: tuple[Any, ...]) -> Coverage:

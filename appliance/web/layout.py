@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from appliance.domain import Span
+from appliance.domain import Citation, Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +86,23 @@ def blocks(text: str, quote: Span | None = None) -> tuple[Block, ...]:
         else:
             found.extend(_paragraphs(text, start, end, quote))
     return tuple(found)
+
+
+def quote_blocks(citation: Citation) -> tuple[Block, ...]:
+    """Return the blocks of a quote; rows of a table come under the header that stands over them."""
+    header = next((o for o in citation.over if _is_tabular(o)), None)
+    if header is None or not _is_tabular(citation.quote):
+        return blocks(citation.quote)
+    return blocks(f"{header.rstrip()}\n{citation.quote.lstrip()}")
+
+
+def titles_over(citation: Citation) -> tuple[str, ...]:
+    """Return the titles over a quote, each on one line."""
+    return tuple(" ".join(o.split()) for o in citation.over if not _is_tabular(o))
+
+
+def _is_tabular(text: str) -> bool:
+    return _PIPE_ROW.fullmatch(text.strip().rsplit("\n", 1)[-1]) is not None
 
 
 def _stretches(text: str) -> Iterator[tuple[int, int, bool]]:

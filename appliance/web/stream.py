@@ -26,7 +26,7 @@ from appliance.ask import (
 )
 from appliance.errors import PermitBoxError
 from appliance.forms import citation_json, hits_json, outcome_json
-from appliance.web.layout import blocks
+from appliance.web.layout import quote_blocks, titles_over
 from appliance.web.problems import problem_of
 from appliance.web.schemas import blocks_json, coverage_out
 
@@ -53,7 +53,8 @@ def frame_of(event: Event) -> bytes:
         case CitationProven():
             laws = event.citation.section.pending(event.as_of)
             shown = {
-                "blocks": blocks_json(blocks(event.citation.quote)),
+                "blocks": blocks_json(quote_blocks(event.citation)),
+                "titles": titles_over(event.citation),
                 "notices": [warning_of(law, event.as_of) for law in laws],
                 "as_of": event.as_of.isoformat(),
             }

@@ -18,7 +18,7 @@ from appliance.answers.validity import dates_of, warning_of
 from appliance.ask import Finished
 from appliance.domain import Abstention, City, Leg, Span, StoredSection
 from appliance.ports import Coverage
-from appliance.web.layout import blocks
+from appliance.web.layout import blocks, quote_blocks, titles_over
 from appliance.web.schemas import Problem, coverage_out
 
 HERE = Path(__file__).parent
@@ -45,6 +45,8 @@ _templates.env.filters |= {
     "warning_of": warning_of,
     "coverage": coverage_out,
     "blocks": blocks,
+    "quote_blocks": quote_blocks,
+    "titles_over": titles_over,
     "way": _WAYS.__getitem__,
 }
 _templates.env.tests["web_address"] = is_web_address

@@ -110,15 +110,15 @@ def test_every_stored_chunk_is_the_body_at_its_span(samples: Database) -> None:
 async def test_the_embedding_input_is_named_by_its_digest(samples: Database) -> None:
     rows = samples.rows(
         """
-        select c.input, s.crumb, c.leads, c.span_start, c.span_end, d.body
+        select c.input, s.crumb, c.titles, c.span_start, c.span_end, d.body
         from chunk c join section s on s.id = c.section_id
         join document d on d.id = c.document_id
         """
     )
     assert rows
     for digest, crumb, edges, start, end, body in rows:
-        leads = [body[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
-        seen = embedding_input(crumb, leads, body[start:end])
+        titles = [body[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
+        seen = embedding_input(crumb, titles, body[start:end])
         assert sha256(seen.encode()).digest() == bytes(digest)
 
 
@@ -598,7 +598,7 @@ async def test_a_vector_without_direction_is_never_stored(house: House, empty: D
 def flow_task(digest: bytes) -> object:
     from appliance.ports import EncodeTask
 
-    return EncodeTask(input=digest, crumb="", leads=(), text="")
+    return EncodeTask(input=digest, crumb="", titles=(), text="")
 
 
 # ------------------------------------------------------------------ at once

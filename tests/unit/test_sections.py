@@ -9,7 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.corpus.sections import number_in_heading, parse_markdown
+from appliance.corpus.sections import (
+    number_among_headings,
+    number_in_heading,
+    parse_markdown,
+)
 from appliance.corpus.standing import standing_of
 from appliance.domain import CityId, Section, Standing
 
@@ -103,6 +107,32 @@ def test_a_heading_begins_with_its_number(
     heading: str, number: str | None, is_section: bool
 ) -> None:
     assert number_in_heading(heading) == (number, is_section)
+
+
+@pytest.mark.parametrize(
+    ("heading", "above", "number", "is_section"),
+    [
+        ("3. Fencing", None, "3", True),
+        ("12A. Trees", "chapter 4", "12a", True),
+        ("2303 PARKING LOTS", "11-23", "2303", True),
+        ("2024 Fee schedule", None, None, False),
+        ("2024 FEE SCHEDULE", None, None, False),
+        ("1958. Zoning", None, "1958", True),
+        ("B. - Definitions.", "article 15", "15.b", True),
+        ("A. [Reserved]", "7-1", "7-1.a", True),
+        ("B. - Definitions.", None, None, False),
+        ("B. - Definitions.", "appendix b", None, False),
+        ("Secs. 4202—4210 - [Reserved].", "division 2", "4202-4210", True),
+        ("§§ 12-5 – 12-9 Reserved", None, "12-5", True),
+        ("Subchapter II. Steam", None, "subchapter ii", False),
+        ("Purpose", "article 15", None, False),
+        ("6 feet is the limit", None, None, False),
+    ],
+)
+def test_a_heading_is_numbered_by_where_it_stands(
+    heading: str, above: str | None, number: str | None, is_section: bool
+) -> None:
+    assert number_among_headings(heading, above) == (number, is_section)
 
 
 LINES = st.lists(

@@ -71,6 +71,7 @@ function citationCard(citation) {
     el("header", {},
       el("span", { class: "number" }, String(citation.number)),
       el("div", {}, citeLine(citation.section, title), el("h3", {}, bdi(title)))),
+    citation.titles.length ? el("p", { class: "over" }, bdi(citation.titles.join(" › "))) : null,
     el("blockquote", { class: "law" }, ...citation.blocks.map(lawBlock)),
     ...citation.notices.map(notice),
     el("footer", {},
