@@ -16,6 +16,7 @@ from appliance.answers.validity import UNDATED
 from appliance.diff import difference
 from appliance.domain import CityId, Query, StoredSection
 from appliance.retrieve import retrieve
+from appliance.store.edges import PostgresEdges
 from appliance.web.app import create_app
 from appliance.web.schemas import AnswerOut, HitsOut
 from appliance.wiring import House, open_house
@@ -255,6 +256,10 @@ async def test_a_law_is_pointed_at_what_it_amends_whichever_is_read_first(
     assert (warning.law, warning.external_id) == ("Local Law 7 of 2025", "9007")
     assert (warning.enacted, warning.effective) == (date(2025, 3, 1), IN_FORCE)
     assert not (await _one(house, "1.2")).amendments, "merely cited"
+    cross = await PostgresEdges(house.pool).references(ELM, None)
+    amends = [r for r in cross if r.kind == "amends"]
+    assert [(r.source, r.target) for r in amends] == [("9007", FENCE["id"])]
+    assert "amended" in amends[0].text
     for name in order:
         await ingested(house, write(*files[name]))
     assert empty.one("select count(*) from amended_section") == 1
