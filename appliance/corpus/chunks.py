@@ -2,8 +2,9 @@
 
 Pure; the encoder's tokenizer is handed in, as its limit is the one that counts.
 The chunks of a section tile its span: every code point is in exactly one chunk,
-and a chunk's text is the body at its span, nothing added.  What is embedded is
-the breadcrumb plus that text (`embedding_input`); what is cited is the text alone.
+and a chunk's text is the body at its span, nothing added.  What is embedded is the
+breadcrumb, the titles over it and that text (`embedding_input`); what is cited is
+the text alone.
 Time is linear in the text: it is tokenised once and cut by binary search.
 """
 
@@ -24,7 +25,7 @@ from appliance.ports import Tokenizer
 # Tokens of a chunk's embedding input that the breadcrumb may take at most; the inner levels and the
 # heading stay, outer ones go first.
 BREADCRUMB_TOKENS = 48
-# Tokens of a chunk's own text at most, whatever the encoder could take: a vector of 160 tokens finds
+# Tokens of a chunk's titles and text at most, whatever the encoder takes: a vector of 160 tokens finds
 # better than one of 208, which is what the demo encoder's 256 leave (eval/ledger/011: hit@5 on the
 # dev cities .81 to .86, the dense leg's MRR on dev-va-tn .72 to .77).
 TEXT_TOKENS = 160

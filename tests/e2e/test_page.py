@@ -174,7 +174,9 @@ async def test_a_table_of_the_code_is_shown_as_a_table(opened: Page):
 async def test_an_abstention_says_what_was_searched_what_is_near_and_whom_to_ask(opened: Page):
     await ask(opened, NONSENSE)
     box = opened.locator(".abstained")
-    await expect(box).to_contain_text("Searched 86 passages by meaning, words, section number")
+    await expect(box).to_contain_text(
+        re.compile(r"Searched [1-9]\d+ passages by meaning, words, section number")
+    )
     await expect(box).to_contain_text("Alder Falls Building Office")
     await box.locator(".nearest a").first.click()
     await expect(opened.locator("#proof-law")).to_contain_text("(a)")

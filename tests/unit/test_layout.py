@@ -7,8 +7,16 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.domain import Span
-from appliance.web.layout import Block, Paragraph, Run, Table, blocks
+from appliance.domain import Citation, CityId, Digest, SectionId, Span, Standing, StoredSection
+from appliance.web.layout import (
+    Block,
+    Paragraph,
+    Run,
+    Table,
+    blocks,
+    quote_blocks,
+    titles_over,
+)
 
 # What the layout looks at, in every order, with line ends and signs that other tools trip over.
 TEXTS = st.lists(
@@ -69,3 +77,51 @@ def test_pipe_rows_are_a_table_with_a_header_and_the_rest_are_paragraphs():
 def test_a_table_without_a_rule_has_no_header():
     (table,) = blocks("| 1 | 2 |\n| 3 | 4 |")
     assert [r.header for r in table.rows] == [False, False]
+
+
+TEXT = "(c) Parking.\n| Use | Spaces |\n|---|---|\n| Shop | 4 |\n| Office | 3 |\n| Theatre | one a seat |"
+
+
+def cited(quote: str, *over: str) -> Citation:
+    section = StoredSection(
+        id=SectionId(1),
+        city=CityId("troll-xx"),
+        external_id="1",
+        citation="Sec. 1-1",
+        number="1-1",
+        heading="Parking",
+        path=(),
+        standing=Standing.IN_FORCE,
+        version=Digest("0" * 64),
+        effective_from=None,
+        effective_until=None,
+        text=TEXT,
+    )
+    return Citation(
+        section=section, span=stretch(quote), quote=quote, leads=tuple(stretch(o) for o in over)
+    )
+
+
+def stretch(words: str) -> Span:
+    start = TEXT.index(words)
+    return Span(start=start, end=start + len(words))
+
+
+HEADER = "| Use | Spaces |\n|---|---|"
+
+
+def test_later_rows_of_a_table_stand_under_its_header() -> None:
+    (table,) = quote_blocks(cited("| Theatre | one a seat |", "(c) Parking", HEADER))
+    assert isinstance(table, Table)
+    assert [row.header for row in table.rows] == [True, False]
+    assert "one a seat" in "".join(run.text for cell in table.rows[1].cells for run in cell)
+
+
+def test_titles_over_a_quote_are_shown_apart_from_it() -> None:
+    citation = cited("| Theatre | one a seat |", "(c) Parking", HEADER)
+    assert titles_over(citation) == ("(c) Parking",)
+    assert citation.over == ("(c) Parking", HEADER)
+
+
+def test_a_quote_without_anything_over_it_is_laid_out_alone() -> None:
+    assert quote_blocks(cited(TEXT)) == blocks(TEXT)
