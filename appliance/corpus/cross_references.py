@@ -22,6 +22,7 @@ from appliance.corpus.law_names import (
     Body,
     body_of,
 )
+from appliance.corpus.number_words import TENS, UNITS
 from appliance.corpus.references import (
     DASHES,
     NUMBER,
@@ -63,18 +64,13 @@ _SHORT_UNITS = {
     "appendice": "appendix",
     "appendixe": "appendix",
 }
-_UNDER_TWENTY = (
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-    " seventeen eighteen nineteen"
-)
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 # "chapter four of this title", "title twenty-eight"; hundreds are chapters of a state's session laws.
-_WORD_NUMBERS = {word: n for n, word in enumerate(_UNDER_TWENTY.split(), start=1)}
-_WORD_NUMBERS |= {ten: 10 * n for n, ten in enumerate(_TENS.split(), start=2)}
+_WORD_NUMBERS = {word: n for n, word in enumerate(UNITS) if n}
+_WORD_NUMBERS |= {ten: 10 * n for n, ten in enumerate(TENS, start=2)}
 _WORD_NUMBERS |= {
     f"{ten}-{one}": 10 * n + m
-    for n, ten in enumerate(_TENS.split(), start=2)
-    for m, one in enumerate(_UNDER_TWENTY.split()[:9], start=1)
+    for n, ten in enumerate(TENS, start=2)
+    for m, one in enumerate(UNITS[1:10], start=1)
 }
 
 _STEPS = {

@@ -12,33 +12,12 @@ import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-_UNITS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+from appliance.corpus.number_words import TENS, UNITS
+
 _SMALL = "|".join(
-    [*(f"{t}(?:[- ](?:{'|'.join(_UNITS[1:10])}))?" for t in _TENS), *reversed(_UNITS[1:])]
+    [*(f"{t}(?:[- ](?:{'|'.join(UNITS[1:10])}))?" for t in TENS), *reversed(UNITS[1:])]
 )
-NUMBER = rf"(?:(?:(?:{'|'.join(_UNITS[1:10])})\s+hundred(?:\s+(?:and\s+)?(?:{_SMALL}))?)|(?:{_SMALL})|\d+)"
+NUMBER = rf"(?:(?:(?:{'|'.join(UNITS[1:10])})\s+hundred(?:\s+(?:and\s+)?(?:{_SMALL}))?)|(?:{_SMALL})|\d+)"
 _ORDINALS = re.compile(
     rf"\b(?P<first>{NUMBER})\b(?:\s*(?:through|to|-|–)\s*(?P<last>{NUMBER})\b)?", re.IGNORECASE
 )
@@ -53,10 +32,10 @@ def number_of(words: str) -> int:
         return int(text)
     total = 0
     for word in re.split(r"[\s-]+", text):
-        if word in _UNITS:
-            total += _UNITS.index(word)
-        elif word in _TENS:
-            total += 10 * (_TENS.index(word) + 2)
+        if word in UNITS:
+            total += UNITS.index(word)
+        elif word in TENS:
+            total += 10 * (TENS.index(word) + 2)
         elif word == "hundred":
             total *= 100
         elif word != "and":

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
+from appliance.corpus.number_words import TENS, UNITS
 from appliance.domain import Span
 
 _UNITS = {
@@ -45,39 +46,8 @@ _UNITS = {
 }
 _BY_WORD = {w.replace("-", " "): unit for unit, words in _UNITS.items() for w in words.split()}
 
-_SMALL = {
-    w: i
-    for i, w in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-        ]
-    )
-}
-_TENS = {
-    w: 10 * i
-    for i, w in enumerate(
-        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2
-    )
-}
+_SMALL = {word: n for n, word in enumerate(UNITS)}
+_TENS = {word: 10 * n for n, word in enumerate(TENS, start=2)}
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 
 # Number words as they are spoken: "twenty-five", "one hundred and fifty thousand", "two and one-half".

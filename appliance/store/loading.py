@@ -397,9 +397,7 @@ async def _replace(
 ) -> None:
     """Insert documents and end the versions that they replace; no version is lost."""
     held = await held_versions(connection, city_id, [d.document.external_id for d in documents])
-    placed = [
-        place(d, held.get(d.document.external_id, ()), today, pipeline) for d in documents
-    ]
+    placed = [place(d, held.get(d.document.external_id, ()), today, pipeline) for d in documents]
     await drop_recut(connection, placed)
     await end_versions(connection, placed)
     await _copy_rows(connection, city_id, placed, path, pipeline)

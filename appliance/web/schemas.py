@@ -170,7 +170,9 @@ class HitOut(_Out):
     path: tuple[str, ...]
     score: float
     similarity: float
-    over: tuple[str, ...] = Field(description="Titles and a table's header that stand over the text.")
+    over: tuple[str, ...] = Field(
+        description="Titles and a table's header that stand over the text."
+    )
     text: str
     start: int
     end: int
@@ -198,7 +200,9 @@ class CitationOut(_Out):
     external_id: str
     heading: str
     path: tuple[str, ...]
-    over: tuple[str, ...] = Field(description="Titles and a table's header that stand over the quote.")
+    over: tuple[str, ...] = Field(
+        description="Titles and a table's header that stand over the quote."
+    )
     quote: str
     start: int
     end: int
