@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from appliance.corpus import number_words
 from appliance.corpus.law_names import (
     ENACTED,
     ENACTED_FEDERAL,
@@ -22,7 +23,6 @@ from appliance.corpus.law_names import (
     Body,
     body_of,
 )
-from appliance.corpus.number_words import TENS, UNITS
 from appliance.corpus.references import (
     DASHES,
     NUMBER,
@@ -65,12 +65,12 @@ _SHORT_UNITS = {
     "appendixe": "appendix",
 }
 # "chapter four of this title", "title twenty-eight"; hundreds are chapters of a state's session laws.
-_WORD_NUMBERS = {word: n for n, word in enumerate(UNITS) if n}
-_WORD_NUMBERS |= {ten: 10 * n for n, ten in enumerate(TENS, start=2)}
+_WORD_NUMBERS = {word: n for n, word in enumerate(number_words.UNITS) if n}
+_WORD_NUMBERS |= {ten: 10 * n for n, ten in enumerate(number_words.TENS, start=2)}
 _WORD_NUMBERS |= {
     f"{ten}-{one}": 10 * n + m
-    for n, ten in enumerate(TENS, start=2)
-    for m, one in enumerate(UNITS[1:10], start=1)
+    for n, ten in enumerate(number_words.TENS, start=2)
+    for m, one in enumerate(number_words.UNITS[1:10], start=1)
 }
 
 _STEPS = {
