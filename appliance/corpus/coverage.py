@@ -149,7 +149,8 @@ class Tally:
     def _add_dates(self, section: StoredSection) -> None:
         if section.effective_from is not None:
             self.dated += 1
-            self.newest = max(self.newest or section.effective_from, section.effective_from)
+            if section.effective_from <= self.today:  # else it is yet to come
+                self.newest = max(self.newest or section.effective_from, section.effective_from)
 
     def _add_subject(self, section: StoredSection) -> None:
         self.building_chapters += any(map(_BUILDING.search, section.path))

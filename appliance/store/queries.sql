@@ -189,7 +189,9 @@ update city set
                 where s.city_id = city.id and d.current),
     chunks = (select count(*) from chunk c join document d on d.id = c.document_id
               where c.city_id = city.id and c.searchable and d.current),
-    newest = (select max(effective_from) from document d where d.city_id = city.id and d.current),
+    -- A law that has passed and is yet to come is not the newest that applies.
+    newest = (select max(effective_from) from document d
+              where d.city_id = city.id and d.current and d.effective_from <= current_date),
     settled_from = (select max(effective_from) from document d where d.city_id = city.id),
     settled_until = (select min(effective_until) from document d where d.city_id = city.id),
     topics = coalesce((select array_agg(heading) from (
