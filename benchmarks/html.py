@@ -159,7 +159,7 @@ def classic(raw: bytes, parser: str = "html.parser") -> str:
     body = writer.handle(str(main))
     for number, table_lines in enumerate(tables):
         body = body.replace(f"TABLE{number}MARK", table_lines)
-    return body
+    return str(body)
 
 
 def classic_on_lxml(raw: bytes) -> str:
@@ -187,7 +187,7 @@ def markdownified(raw: bytes) -> str:
 
 def html2text_alone(raw: bytes) -> str:
     """Return the whole page by html2text."""
-    return html2text.HTML2Text(bodywidth=0).handle(raw.decode("utf-8", "replace"))
+    return str(html2text.HTML2Text(bodywidth=0).handle(raw.decode("utf-8", "replace")))
 
 
 CONVERTERS: dict[str, Converter] = {
