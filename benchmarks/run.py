@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from appliance.domain import CityId
+from appliance.errors import BadRequest
 from appliance.settings import read_settings
 from appliance.wiring import open_house
 from benchmarks.encoder import compare
@@ -17,6 +20,17 @@ from benchmarks.references import measure as measure_references
 from benchmarks.search import Latency, measure
 
 app = typer.Typer(help="How fast?  Figures of this machine, with n.", no_args_is_help=True)
+
+
+@contextmanager
+def _extra() -> Iterator[None]:
+    """Import what others would use for the same work; say in a sentence what is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        raise BadRequest(
+            f"{missing.name} is not installed: `pip install 'permitbox[bench]'` brings what is compared."
+        ) from None
 
 
 @app.command("encoder")
@@ -77,8 +91,9 @@ def trees_command(
     ] = False,
 ) -> None:
     """ID3, C4.5, XGBoost and LightGBM on the same pages; needs xgboost-cpu and lightgbm."""
-    from benchmarks.trees.run import readme
-    from benchmarks.trees.run import write as write_page
+    with _extra():
+        from benchmarks.trees.run import readme
+        from benchmarks.trees.run import write as write_page
 
     text = readme(corpus)
     print(text)
@@ -122,8 +137,8 @@ def html_command(
     every: Annotated[int, typer.Option("--every", min=1, help="Take every n-th page.")] = 5,
 ) -> None:
     """Pages a second of HTML to Markdown against other ways, and the F1 of words and cells."""
-    # Late: the other converters are in the extra `bench`.
-    from benchmarks.html import measure as measure_html
+    with _extra():
+        from benchmarks.html import measure as measure_html
 
     for line in measure_html(corpus, rounds=rounds, every=every).lines():
         print(line)
