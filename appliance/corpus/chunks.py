@@ -99,31 +99,22 @@ def chunk_section(
     if not text.strip():
         return ()
     crumb = fitted_breadcrumb(section, tokenizer)
-    layout = _Layout(text, section, tokenizer, tokenizer.count(embedding_input(crumb, (), "")) + 1)
+    layout = _Layout(text, section, tokenizer, tokenizer.count(crumb))
     return tuple(
-        _chunk(layout, piece, section, position, ordinal, crumb, tokenizer)
+        _chunk(layout, piece, section, position, ordinal)
         for ordinal, piece in enumerate(layout.pieces())
     )
 
 
-def _chunk(
-    layout: _Layout,
-    piece: Span,
-    section: Section,
-    position: int,
-    ordinal: int,
-    crumb: str,
-    tokenizer: Tokenizer,
-) -> Chunk:
+def _chunk(layout: _Layout, piece: Span, section: Section, position: int, ordinal: int) -> Chunk:
     words = piece.of(layout.text)
     titles = layout.titles(piece.start)
     header = layout.header(piece.start)
-    seen = embedding_input(crumb, [title.of(layout.text) for title in titles], words)
-    tokens = tokenizer.count(seen)
-    if tokens > tokenizer.limit:
+    tokens = layout.tokens(piece)
+    if tokens > layout.limit:
         raise ChunkTooLong(
             f"A chunk of {section.citation} has {tokens} tokens, over the encoder's "
-            f"{tokenizer.limit}: please report this text as a fault of the chunker."
+            f"{layout.limit}: please report this text as a fault of the chunker."
         )
     return Chunk(
         section=position,
@@ -152,8 +143,11 @@ class _Layout:
     def __init__(self, text: str, section: Section, tokenizer: Tokenizer, fixed: int) -> None:
         self.text = text
         self._tokenizer = tokenizer
+        self.limit = tokenizer.limit
         self._ends = tokenizer.ends(text)
-        self._budget = min(tokenizer.limit - fixed, TEXT_TOKENS)
+        self._fixed = fixed
+        # One token is spare: the halves of a word that is torn may have one more than the word.
+        self._budget = min(tokenizer.limit - fixed - 1, TEXT_TOKENS)
         self._tables = find_tables(text)
         self._table_starts = [t.span.start for t in self._tables]
         self._outline = Outline(text)
@@ -186,6 +180,13 @@ class _Layout:
         table = self._tables[i].span
         fits = self._tokens(table) <= self._budget - self._cost(table.start)
         return table.start if fits and self.text[start : table.start].strip() else end
+
+    def tokens(self, piece: Span) -> int:
+        """Return the tokens of a chunk's embedding input."""
+        if _clean(self.text, piece.start) and _clean(self.text, piece.end):
+            return self._fixed + self._cost(piece.start) + self._tokens(piece)
+        inside = len(self._tokenizer.ends(piece.of(self.text)))
+        return self._fixed + self._cost(piece.start) + inside
 
     def _tokens(self, span: Span) -> int:
         return bisect_right(self._ends, span.end) - bisect_right(self._ends, span.start)
@@ -228,6 +229,11 @@ def _torn(text: str, at: int) -> bool:
     return 0 < at < len(text) and not text[at - 1].isspace() and not text[at].isspace()
 
 
+def _clean(text: str, at: int) -> bool:
+    """Tell whether a cut is beside a blank or a line's end: both sides have the whole's tokens."""
+    return at in (0, len(text)) or text[at - 1] in " \n" or text[at] in " \n"
+
+
 def _fitting_end(
     text: str,
     ends: Sequence[int],
@@ -239,7 +245,7 @@ def _fitting_end(
 ) -> int:
     """Return `end`, or one before it at which the piece by itself keeps the limit."""
     allowed = budget
-    # One token is spare, see `chunk_section`.
+    # One token is spare, see `_Layout`.
     while allowed > 1 and (over := len(tokenizer.ends(text[start:end])) - budget - 1) > 0:
         allowed = max(1, allowed - over)
         end = _next_end(text, ends, cuts, start, allowed)

@@ -158,7 +158,7 @@ def test_a_chunk_begins_where_the_law_begins_anew(
 
 
 def test_a_paragraph_boundary_goes_before_a_later_sentence(tokenizer) -> None:
-    text = WORDS * 14 + "\n\n" + WORDS * 30
+    text = WORDS * 10 + "\n\n" + WORDS * 30
     first = checked(text, section_of(text), tokenizer)[0]
     assert first.text.endswith("\n\n")
 
