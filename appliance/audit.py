@@ -61,12 +61,13 @@ async def _facts(audits: Audits, held: Coverage, today: date) -> Facts:
     tally = Tally(city=held.city, today=today)
     async for section in audits.law(held.city.id):
         tally.add(section)
-    documents, fetched = await audits.counts(held.city.id)
+    documents, fetched, claimed = await audits.counts(held.city.id)
     return Facts(
         city=held.city,
         documents=documents,
         chunks=held.chunks,
         fetched=fetched,
+        claimed=claimed,
         tally=tally,
         refused=tuple(r for r in await audits.refused(held.city.id) if not _gone(r)),
         probed=tuple([await audits.probe(held.city.id, probe, today) for probe in PROBES]),

@@ -336,8 +336,8 @@ class Audits(Protocol):
         """Return what is held of the city, with what the last audit said.  Raises NoSuchCity."""
         ...
 
-    async def counts(self, city: CityId) -> tuple[int, datetime | None]:
-        """Return the number of current documents and the newest time of fetching one."""
+    async def counts(self, city: CityId) -> tuple[int, datetime | None, bool]:
+        """Return the current documents, the newest time of fetching, and if some came by `--city`."""
         ...
 
     def law(self, city: CityId) -> AsyncIterator[StoredSection]:

@@ -33,10 +33,10 @@ class PostgresAudits:
         """Return what is held of the city, with what the last audit said.  Raises NoSuchCity."""
         return await self._store.coverage(city)
 
-    async def counts(self, city: CityId) -> tuple[int, datetime | None]:
-        """Return the number of current documents and the newest time of fetching one."""
-        ((documents, fetched),) = await self._rows("audit_counts", city=city)
-        return documents, fetched
+    async def counts(self, city: CityId) -> tuple[int, datetime | None, bool]:
+        """Return the current documents, the newest time of fetching, and if some came by `--city`."""
+        ((documents, fetched, claimed),) = await self._rows("audit_counts", city=city)
+        return documents, fetched, bool(claimed)
 
     async def law(self, city: CityId) -> AsyncIterator[StoredSection]:
         """Yield every section of the city's current versions, document by document."""

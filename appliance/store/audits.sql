@@ -11,7 +11,8 @@ where id = any(%(cities)s)
    or id in (select city_id from document where file = %(file)s and current);
 
 -- name: audit_counts
-select count(*), max(d.fetched_at)
+select count(*), max(d.fetched_at),
+       bool_or(exists(select from corpus_file f where f.path = d.file and f.city = ci.slug))
 from document d join city ci on ci.id = d.city_id
 where ci.slug = %(city)s and d.current;
 

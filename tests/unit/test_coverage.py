@@ -215,6 +215,8 @@ def test_text_of_another_place_quarantines_a_city() -> None:
         "the text is another place's: it names Bath 60 times and Elm Hollow, XX never"
     ]
     assert judge(facts([*foreign, section("1.1")])).state is not State.QUARANTINED
+    claimed = replace(facts(foreign), claimed=True)
+    assert judge(claimed).state is State.LIMITED, "a person said whose law it is"
 
 
 def test_a_city_without_searchable_text_is_quarantined() -> None:
