@@ -19,7 +19,7 @@ from appliance.domain import Span
 _MARK = re.compile(
     r"""(?:(?<=\A)|(?<=\n)|(?<=[.;:—]\s))[ \t]*+
     (?P<mark>
-        (?P<hash>\#{1,6})[ \t]
+        (?P<hash>\#{1,6})
         |\((?P<paren>[a-z]{1,4}|[A-Z]{1,3}|\d{1,3})\)
         |(?P<dot>[A-Z]{1,2}|[a-z]|[ivx]{1,5}|\d{1,3})[.)]
     )

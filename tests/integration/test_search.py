@@ -6,7 +6,7 @@ import asyncio
 import math
 import random
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import date
 from itertools import combinations
 
@@ -130,14 +130,16 @@ def _bm25(database: Database, city: CityId, question: str) -> dict[int, float]:
     """Return the BM25 score of every chunk: plain, by the textbook, over words and not places."""
     rows = database.rows(
         """
-        select c.id, s.heading || E'\\n' ||
-               substr(d.body, c.span_start + 1, c.span_end - c.span_start)
+        select c.id, s.heading, c.titles, c.span_start, c.span_end, d.body
         from chunk c join section s on s.id = c.section_id join document d on d.id = c.document_id
         join city ci on ci.id = c.city_id where ci.slug = %s and c.searchable
         """,
         city,
     )
-    counts = {chunk: Counter(terms(text)) for chunk, text in rows}
+    counts = {
+        chunk: Counter(terms("\n".join([heading, *_parts(body, titles), body[start:end]])))
+        for chunk, heading, titles, start, end, body in rows
+    }
     average = sum(sum(c.values()) for c in counts.values()) / len(counts)
     scores: Counter[int] = Counter()
     for term in set(terms(question)):
@@ -147,6 +149,10 @@ def _bm25(database: Database, city: CityId, question: str) -> dict[int, float]:
             norm = K1 * (1 - B + B * sum(c.values()) / average)
             scores[chunk] += idf * c[term] * (K1 + 1) / (c[term] + norm)
     return {chunk: score for chunk, score in scores.items() if score > 0}
+
+
+def _parts(body: str, edges: Sequence[int]) -> list[str]:
+    return [body[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _same_as_reference(hits: list[tuple[int, float]], truth: dict[int, float]) -> None:
