@@ -324,6 +324,7 @@ class StoredSection:
     text: str  # the section's own text; citations and hits count from its start
     url: str | None = None
     inside: int = 0  # where this text begins in that of the record whose id it bears
+    record: str | None = None  # the citation of that record, if this is a section hidden in it
     doc_type: str = "code"  # the kind of its document; an ordinance is passed, not yet codified
     superseded_by: str | None = None  # what replaced the text, if that is known
     dated_by_box: bool = False  # effective_from is the day this box first read the text so

@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from datetime import date
 
 from appliance.ask import Asked, ChatAt, Event, Finished, PassagesFound, ask, drain
-from appliance.domain import Abstention, Answer, Citation, CityId, Leg, Outcome, Query, SectionId
+from appliance.domain import (
+    Abstention,
+    Answer,
+    Citation,
+    CityId,
+    Leg,
+    Outcome,
+    Query,
+    SectionId,
+    Span,
+    StoredSection,
+)
 from appliance.errors import NoSuchSection, QuestionRefused
 from appliance.ports import Coverage, Encoder, Searcher, Store
 from appliance.retrieve import retrieve
@@ -77,16 +88,23 @@ async def measure_retrieval(
         began = time.perf_counter()
         retrieved = await retrieve(store, encoder, query, k, legs=legs)
         ms = (time.perf_counter() - began) * 1000
-        found = [
-            Found(external_id=p.section.external_id, citation=p.section.citation, span=p.span)
-            for p in retrieved.passages
-        ]
+        found = [_found(p.section, p.span) for p in retrieved.passages]
         yield RetrievalResult(
             of=sourced,
             scores=ranking_scores(case, found),
             ms=ms,
             found=tuple(f.external_id for f in found),
         )
+
+
+def _found(section: StoredSection, span: Span) -> Found:
+    """Return what the scores see of a stretch: its place counts in the record, as golds do."""
+    return Found(
+        external_id=section.external_id,
+        citation=section.citation,
+        span=span.shifted(section.inside),
+        record=section.record,
+    )
 
 
 # ------------------------------------------------------------------ answers
@@ -184,10 +202,7 @@ def _answer_scores(
     abstained = isinstance(outcome, Abstention)
     if not case.answerable:
         return {"abstained": float(abstained)}
-    found = [
-        Found(external_id=c.section.external_id, citation=c.section.citation, span=c.span)
-        for c in cited
-    ]
+    found = [_found(c.section, c.span) for c in cited]
     scores = {"answered": float(not abstained), "proven_gold": float(cites_gold(case, found))}
     if case.facts:
         # What an abstention says is not an answer, whatever words it holds.

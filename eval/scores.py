@@ -46,7 +46,8 @@ class Found:
 
     external_id: str
     citation: str
-    span: Span
+    span: Span  # in the record's text
+    record: str | None = None  # the citation of the record that the section hides in
 
 
 # ------------------------------------------------------------------ what counts as a hit
@@ -56,16 +57,16 @@ def satisfied(case: Case, found: Found) -> frozenset[int]:
     """Return the positions of the gold groups that one returned stretch satisfies."""
     if not _near_hint(case, found):
         return frozenset()
-    name = _name(case, found)
-    return frozenset(i for i, group in enumerate(_groups(case)) if name in group)
+    names = _names(case, found)
+    return frozenset(i for i, group in enumerate(_groups(case)) if names & set(group))
 
 
-def _name(case: Case, found: Found) -> str:
+def _names(case: Case, found: Found) -> frozenset[str]:
     match case.gold:
         case GoldIds():
-            return found.external_id
+            return frozenset({found.external_id})
         case GoldCitations():
-            return _folded(found.citation)
+            return frozenset({_folded(found.citation), _folded(found.record or "")} - {""})
 
 
 def _groups(case: Case) -> Groups:

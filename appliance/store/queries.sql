@@ -99,6 +99,8 @@ s.id, ci.slug, s.external_id, s.citation, s.number, s.heading, s.path, s.standin
 d.effective_from, d.effective_until,
 substr(d.body, s.span_start + 1, s.span_end - s.span_start), d.url,
 d.kind, d.superseded_by, d.dated_by_box, s.inside,
+case when s.inside > 0 then (
+    select r.citation from section r where r.document_id = s.document_id and r.position = 0) end,
 (select jsonb_agg(jsonb_build_array(a.law, l.external_id, a.kind, a.enacted, a.effective)
                   order by a.effective nulls last, a.id)
  from amended_section x

@@ -301,7 +301,8 @@ def _section(row: Sequence[Any]) -> StoredSection:
         superseded_by=row[14],
         dated_by_box=row[15],
         inside=row[16],
-        amendments=tuple(_amendment(a) for a in row[17] or ()),
+        record=row[17],
+        amendments=tuple(_amendment(a) for a in row[18] or ()),
     )
 
 

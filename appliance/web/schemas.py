@@ -166,6 +166,7 @@ class HitOut(_Out):
     section: str = Field(examples=["§ 17.20.020"])
     section_id: int
     external_id: str
+    record: str | None = Field(description="The citation of the record that it hides in.")
     heading: str
     path: tuple[str, ...]
     score: float
@@ -198,6 +199,7 @@ class CitationOut(_Out):
     section: str
     section_id: int
     external_id: str
+    record: str | None = Field(description="The citation of the record that it hides in.")
     heading: str
     path: tuple[str, ...]
     over: tuple[str, ...] = Field(
