@@ -148,6 +148,10 @@ class EncoderError(ModelError):
     """The encoder refused an input or gave an unusable vector."""
 
 
+class RerankerError(ModelError):
+    """The reranker refused an input or gave no usable number; the order stays as it was."""
+
+
 class ChatUnavailable(ModelError):
     """No model server answers; the box goes on in quotes mode."""
 

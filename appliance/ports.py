@@ -78,6 +78,45 @@ class Encoder(Protocol):
         ...
 
 
+Role = Literal["query", "document"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """What one pass of a model says of n texts, three ways; row i of each is text i."""
+
+    dense: Vectors  # (n, d) unit vectors
+    sparse: Sequence[Mapping[int, float]]  # vocabulary id -> lexical weight > 0; absent: 0
+    multi: Sequence[Vectors]  # one (tokens, d') array of unit vectors a text
+
+
+class MultiEncoder(Encoder, Protocol):
+    """An encoder that also gives lexical weights and a vector a token in the same pass (BGE-M3).
+
+    Scores of a query q and a document p, as the paper has them (arXiv 2402.03216, section 3.1):
+    dense `q @ p`; lexical the sum of `q[t] * p[t]` over the shared ids; multi-vector the mean over
+    the query's tokens of the largest product with any token of the document.
+    """
+
+    async def encode_all(self, texts: Sequence[str], role: Role) -> Encoded:
+        """Return all three of the texts; over-long ones as in the two methods of `Encoder`."""
+        ...
+
+
+class Reranker(Protocol):
+    """Judges texts against a query by reading both, which is dearer and better than a product."""
+
+    model: str  # name and digest of the weights
+
+    async def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """Return one finite number a text, higher is better; no text's depends on the others.
+
+        The numbers of two models or two queries cannot be compared.  A text over the model's limit
+        is cut from its end, as its beginning says what it is about.  Raises RerankerError.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatMessage:
     """One message of a chat."""
