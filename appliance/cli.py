@@ -52,7 +52,7 @@ from appliance.errors import BadRequest, EmptyIndex, PermitBoxError
 from appliance.forms import hits_json, outcome_json, record_of
 from appliance.ingest import Summary, ingest
 from appliance.ports import Coverage
-from appliance.retrieve import retrieve
+from appliance.retrieve import Recipe, retrieve
 from appliance.settings import read_settings
 from appliance.terminal import Ticker, print_answer
 from appliance.verify import ClaimLine, verify_claim
@@ -216,7 +216,7 @@ def search_command(
 
     async def work(house: House) -> list[dict[str, Any]]:
         await searchable(house.store, asked.city)
-        found = await retrieve(house.store, house.encoder, asked, k, legs=chosen)
+        found = await retrieve(house.store, house.encoder, asked, k, recipe=Recipe(legs=chosen))
         return hits_json(found.passages, asked.as_of)
 
     hits = run_in_house(work)

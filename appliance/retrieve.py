@@ -6,7 +6,7 @@ section; nothing is generated here.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import anyio
@@ -25,6 +25,19 @@ NAMED_DEPTH = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """What a search is made of.  The default is the product; the rest is for evaluation."""
+
+    legs: tuple[Leg, ...] = LEGS
+    widen: bool = True  # add what codes call the things that the question names
+    rerank: bool = True  # let the reranker read the best candidates
+    ranker: bool = True  # let the trained ranker order them
+
+
+PRODUCT = Recipe()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieved:
     """The passages of a question, best first, and what the legs gave."""
 
@@ -38,13 +51,13 @@ async def retrieve(
     query: Query,
     k: int,
     *,
-    legs: Collection[Leg] = LEGS,
+    recipe: Recipe = PRODUCT,
 ) -> Retrieved:
     """Return the k best passages for the query from its city, in force on its day.
 
     Raises NoSuchCity.  A leg that has nothing (no term known, city not yet encoded) is left out.
     """
-    hits = await _all_legs(store, encoder, query, legs)
+    hits = await _all_legs(store, encoder, query, recipe)
     ranked = fuse(hits)
     found = {f.id: f for f in await store.chunks([r.chunk for r in ranked[: 4 * k + 40]])}
     ranked = [r for r in ranked if r.chunk in found]
@@ -53,11 +66,9 @@ async def retrieve(
     return Retrieved(passages=tuple(passages), hits=tuple(hits))
 
 
-async def _all_legs(
-    store: Searcher, encoder: Encoder, query: Query, legs: Collection[Leg]
-) -> list[Hit]:
+async def _all_legs(store: Searcher, encoder: Encoder, query: Query, recipe: Recipe) -> list[Hit]:
     found: dict[Leg, Sequence[Hit]] = {}
-    text = widened(query.text)
+    text = widened(query.text) if recipe.widen else query.text
     only = await store.sections_having(query.city, query.having) if query.having else None
 
     async def dense() -> None:
@@ -74,7 +85,7 @@ async def _all_legs(
     runs = {"dense": dense, "lexical": lexical, "named": named}
     try:
         async with anyio.create_task_group() as group:
-            for leg in legs:
+            for leg in recipe.legs:
                 group.start_soon(runs[leg])
     except ExceptionGroup as failures:
         # One reason is enough for the person who asked, and it is one of ours or a bug.

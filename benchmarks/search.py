@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from appliance.domain import LEGS, CityId, Leg, Query
-from appliance.retrieve import retrieve
+from appliance.retrieve import Recipe, retrieve
 from appliance.wiring import House
 
 
@@ -42,7 +42,7 @@ async def measure(house: House, questions: Sequence[tuple[CityId, str]]) -> list
             for legs in choices:
                 query = Query(text=text, city=city, as_of=date.today())
                 began = time.perf_counter()
-                await retrieve(house.store, house.encoder, query, 10, legs=legs)
+                await retrieve(house.store, house.encoder, query, 10, recipe=Recipe(legs=legs))
                 if not warm:
                     took = (time.perf_counter() - began) * 1000
                     times.setdefault((city, legs), []).append(took)

@@ -26,7 +26,7 @@ from appliance.domain import (
 )
 from appliance.errors import NoSuchSection, QuestionRefused
 from appliance.ports import Coverage, Encoder, Searcher, Store
-from appliance.retrieve import retrieve
+from appliance.retrieve import Recipe, retrieve
 from eval.results import AnswerResult, RetrievalResult, Sourced
 from eval.scores import Found, cites_gold, facts_present, ranking_scores, without_marks
 
@@ -86,7 +86,7 @@ async def measure_retrieval(
         case = sourced.case
         query = Query(text=case.question, city=case.city, as_of=case.as_of or today)
         began = time.perf_counter()
-        retrieved = await retrieve(store, encoder, query, k, legs=legs)
+        retrieved = await retrieve(store, encoder, query, k, recipe=Recipe(legs=tuple(legs)))
         ms = (time.perf_counter() - began) * 1000
         found = [_found(p.section, p.span) for p in retrieved.passages]
         yield RetrievalResult(

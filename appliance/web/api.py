@@ -18,7 +18,7 @@ from appliance.domain import Query as Wanted
 from appliance.errors import BadRequest, StoreError
 from appliance.forms import hits_json, outcome_json
 from appliance.ports import Coverage, Searcher
-from appliance.retrieve import retrieve
+from appliance.retrieve import Recipe, retrieve
 from appliance.web import stream
 from appliance.web.desk import AtDesk, Desk, city_named, having_named
 from appliance.web.schemas import (
@@ -121,7 +121,7 @@ async def search(
     )
     await searchable(store, wanted.city)
     began = time.perf_counter()
-    found = await retrieve(store, encoder, wanted, k, legs=legs)
+    found = await retrieve(store, encoder, wanted, k, recipe=Recipe(legs=legs))
     desk.metrics.searched(time.perf_counter() - began, len(found.passages))
     return JSONResponse({"hits": hits_json(found.passages, wanted.as_of)})
 

@@ -12,7 +12,7 @@ import pytest_asyncio
 from appliance.commands.options import having_of
 from appliance.domain import LEGS, CityId, Leg, Query
 from appliance.errors import BadRequest
-from appliance.retrieve import retrieve
+from appliance.retrieve import Recipe, retrieve
 from appliance.web.app import create_app
 from appliance.wiring import House, open_house
 from tests.integration.conftest import TODAY, Database, ingested, permitbox, record
@@ -46,7 +46,7 @@ async def _numbers(
     house: House, *having: str, k: int = 40, legs: tuple[Leg, ...] = LEGS
 ) -> set[int]:
     query = Query(text="fence height", city=ELM, as_of=TODAY, having=having_of(having))
-    found = await retrieve(house.store, house.encoder, query, k, legs=legs)
+    found = await retrieve(house.store, house.encoder, query, k, recipe=Recipe(legs=legs))
     assert len(found.passages) <= k
     return {int(p.section.external_id.removeprefix("elm-1-")) for p in found.passages}
 
@@ -72,7 +72,7 @@ async def test_a_filter_does_not_cost_places_among_the_best(house: House) -> Non
 async def test_a_named_section_is_filtered_too(house: House) -> None:
     async def named(having: str) -> int:
         query = Query(text="Section 1-4", city=ELM, as_of=TODAY, having=having_of([having]))
-        found = await retrieve(house.store, house.encoder, query, 5, legs=("named",))
+        found = await retrieve(house.store, house.encoder, query, 5, recipe=Recipe(legs=("named",)))
         return len(found.passages)
 
     assert await named("district=B-2") == 1

@@ -15,7 +15,7 @@ import pytest_asyncio
 from appliance.answers.validity import UNDATED
 from appliance.diff import difference
 from appliance.domain import CityId, Query, StoredSection
-from appliance.retrieve import retrieve
+from appliance.retrieve import Recipe, retrieve
 from appliance.store.edges import PostgresEdges
 from appliance.web.app import create_app
 from appliance.web.schemas import AnswerOut, HitsOut
@@ -134,7 +134,7 @@ class Chronicle:
 async def _named(house: House, number: str, day: date) -> set[str]:
     """Return what the search for a number finds on a day, its own section's text only."""
     query = Query(text=f"section {number}", city=ELM, as_of=day, named=(number,))
-    found = await retrieve(house.store, house.encoder, query, 20, legs=("named",))
+    found = await retrieve(house.store, house.encoder, query, 20, recipe=Recipe(legs=("named",)))
     return {p.section.text for p in found.passages if p.section.number == number}
 
 
@@ -375,7 +375,9 @@ async def test_superseded_law_answers_of_its_own_days_only(house: House, write: 
     ):
         for legs in (("lexical",), ("dense",), ("named",)):
             query = Query(text="height residence 11 DCMR 400", city=city, as_of=day, named=("400",))
-            passages = (await retrieve(house.store, house.encoder, query, 5, legs=legs)).passages
+            passages = (
+                await retrieve(house.store, house.encoder, query, 5, recipe=Recipe(legs=legs))
+            ).passages
             assert len(passages) == found, (day, legs)
     (section,) = await house.store.by_number(city, ["400"], ("section",))
     assert section.superseded_by == "the Zoning Regulations of 2016"

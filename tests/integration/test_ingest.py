@@ -22,7 +22,7 @@ from appliance.corpus.chunks import embedding_input
 from appliance.domain import LEGS, CityId, Leg, Query, Rejected
 from appliance.errors import EncoderError, IngestRunning, StoreUnavailable
 from appliance.ports import Coverage, Encoder, Tokenizer, Vectors
-from appliance.retrieve import retrieve
+from appliance.retrieve import Recipe, retrieve
 from appliance.wiring import House, open_house
 from tests.integration.conftest import SAMPLES, TODAY, Database, ingested, record
 
@@ -41,13 +41,15 @@ async def _found(
 ) -> list[str]:
     """Return the ids of the sections that a search in Elm Hollow finds, best first."""
     query = Query(text=text, city=ELM, as_of=day)
-    found = await retrieve(house.store, house.encoder, query, 20, legs=legs)
+    found = await retrieve(house.store, house.encoder, query, 20, recipe=Recipe(legs=legs))
     return [p.section.external_id for p in found.passages]
 
 
 async def _texts(house: House, text: str, day: date = TODAY) -> set[str]:
     query = Query(text=text, city=ELM, as_of=day)
-    found = await retrieve(house.store, house.encoder, query, 20, legs=("lexical", "dense"))
+    found = await retrieve(
+        house.store, house.encoder, query, 20, recipe=Recipe(legs=("lexical", "dense"))
+    )
     return {p.section.text for p in found.passages}
 
 

@@ -17,7 +17,7 @@ import pytest_asyncio
 from appliance.corpus.words import K1, B, terms
 from appliance.domain import LEGS, CityId, Leg, Query
 from appliance.errors import NoSuchCity
-from appliance.retrieve import Retrieved, retrieve
+from appliance.retrieve import Recipe, Retrieved, retrieve
 from appliance.wiring import House, open_house
 from tests.integration.conftest import TODAY, Database, ingested, record
 
@@ -64,7 +64,7 @@ async def _retrieved(
     legs: tuple[Leg, ...] = LEGS,
 ) -> Retrieved:
     query = Query(text=text, city=city, as_of=day)
-    return await retrieve(house.store, house.encoder, query, k, legs=legs)
+    return await retrieve(house.store, house.encoder, query, k, recipe=Recipe(legs=legs))
 
 
 def _in_force(database: Database, city: CityId, day: date) -> set[int]:
