@@ -229,6 +229,37 @@ class FoundChunk:
     leads: tuple[Span, ...] = ()  # in the section's text: what stands over the chunk
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkPreview:
+    """A chunk with its own words and facts of its section: what ranks and lists candidates.
+
+    Cheap whatever the section's size; a citation is proven against `FoundChunk.section.text`.
+    """
+
+    id: ChunkId
+    section: SectionId
+    document: int  # the stored version of the record that the section is a part of
+    city: CityId
+    external_id: str  # of the section; those that hide in one record share it
+    citation: str
+    number: str | None
+    heading: str
+    path: tuple[str, ...]  # outermost first
+    crumb: str  # the breadcrumb as it is embedded
+    inside: int  # where the section's text begins in that of the record
+    length: int  # of the section's text, in code points
+    standing: Standing
+    effective_from: date | None
+    effective_until: date | None
+    doc_type: str
+    span: Span  # in the section's text
+    ordinal: int  # position in the section, from 0
+    kind: ChunkKind
+    text: str
+    titles: tuple[str, ...]  # of the subdivisions over it, in reading order
+    header: str | None  # of the table that goes on in it
+
+
 class Searcher(Protocol):
     """Reading the store: legs, registry, coverage."""
 
@@ -267,7 +298,11 @@ class Searcher(Protocol):
         ...
 
     async def chunks(self, ids: Sequence[ChunkId]) -> Sequence[FoundChunk]:
-        """Return the chunks with their sections, in the order of `ids`."""
+        """Return the chunks with their whole sections, in the order of `ids`."""
+        ...
+
+    async def previews(self, ids: Sequence[ChunkId]) -> Sequence[ChunkPreview]:
+        """Return the chunks without their sections' texts, in the order of `ids`."""
         ...
 
     async def section(self, section: SectionId) -> StoredSection:

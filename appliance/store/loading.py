@@ -19,7 +19,7 @@ from pgvector import HalfVector, SparseVector
 from psycopg import AsyncConnection, sql
 
 from appliance.corpus.words import PLACES, average_length, document_weights, place_counts
-from appliance.domain import City, Document, Section, Span
+from appliance.domain import Chunk, City, Document, Section, Span
 from appliance.errors import IngestRunning
 from appliance.ports import (
     Audits,
@@ -254,14 +254,8 @@ class PostgresLoader:
                 {"city": city, "limit": limit},
             )
             return [
-                EncodeTask(
-                    input=bytes.fromhex(digest),
-                    crumb=crumb,
-                    titles=_stretches(body, titles),
-                    text=body[start:end],
-                )
-                for body, chunks in await cursor.fetchall()
-                for digest, crumb, titles, start, end in chunks
+                EncodeTask(input=digest, crumb=crumb, titles=tuple(titles), text=text)
+                for digest, crumb, titles, text in await cursor.fetchall()
             ]
 
     async def keep_vectors(self, tasks: Sequence[EncodeTask], vectors: Vectors) -> None:
@@ -433,7 +427,8 @@ async def _copy_rows(
             for id_, p in zip(document_ids, placed, strict=True)
         ),
     )
-    sections, labels, chunks, entities = [], [], [], []
+    chunk_ids = iter(await _next_ids(connection, "chunk", sum(len(d.chunks) for d in documents)))
+    sections, labels, chunks, texts, entities = [], [], [], [], []
     mentions: list[tuple[Any, ...]] = []
     position = 0
     for document_id, d in zip(document_ids, documents, strict=True):
@@ -446,8 +441,9 @@ async def _copy_rows(
         labels += [(city_id, lb.kind, lb.number, lb.weight, ids[lb.section]) for lb in d.labels]
         for chunk, digest in d.chunks:
             searchable = d.sections[chunk.section].standing == "in_force"
+            texts.append(_text_row(id_ := next(chunk_ids), chunk, d.document.body))
             chunks.append(
-                (city_id, document_id, ids[chunk.section], chunk.ordinal, chunk.span.start)
+                (id_, city_id, document_id, ids[chunk.section], chunk.ordinal, chunk.span.start)
                 + (chunk.span.end, chunk.kind.value, chunk.tokens, digest, searchable)
                 + (_edges(chunk.titles), _edges([chunk.header] if chunk.header else []))
             )
@@ -460,16 +456,22 @@ async def _copy_rows(
     await _copy(connection, "section_label (city_id, kind, number, weight, section_id) ", labels)
     await _copy(
         connection,
-        "chunk (city_id, document_id, section_id, ordinal, span_start, span_end, kind, tokens,"
+        "chunk (id, city_id, document_id, section_id, ordinal, span_start, span_end, kind, tokens,"
         " input, searchable, titles, header) ",
         chunks,
     )
+    await _copy(connection, "chunk_text (chunk_id, text, titles, header) ", texts)
     await _copy(connection, MENTION_COLUMNS, mentions)
     await _copy(
         connection,
         "entity (city_id, section_id, kind, value, unit, bound, span_start, span_end) ",
         entities,
     )
+
+
+def _text_row(id_: int, chunk: Chunk, body: str) -> tuple[Any, ...]:
+    titles = [title.of(body) for title in chunk.titles]
+    return (id_, chunk.text, titles, None if chunk.header is None else chunk.header.of(body))
 
 
 def _entity_row(city_id: int, section_id: int, e: Entity) -> tuple[Any, ...]:
@@ -540,22 +542,15 @@ async def _weigh_words(connection: AsyncConnection, city_id: int) -> str:
 async def _word_counts(connection: AsyncConnection, city_id: int) -> dict[int, Counter[int]]:
     counts: dict[int, Counter[int]] = {}
     async with connection.cursor(name="words") as cursor:
-        cursor.itersize = 200
+        cursor.itersize = 2000
         await cursor.execute(statement("chunk_words"), {"city": city_id})
-        async for body, chunks in cursor:
-            for id_, heading, titles, start, end in chunks:
-                words = "\n".join([heading, *_stretches(body, titles), body[start:end]])
-                counts[id_] = place_counts(words)
+        async for id_, heading, titles, text in cursor:
+            counts[id_] = place_counts("\n".join([heading, *titles, text]))
     return counts
 
 
 def _edges(spans: Sequence[Span]) -> list[int]:
     return [edge for span in spans for edge in (span.start, span.end)]
-
-
-def _stretches(body: str, edges: Sequence[int]) -> tuple[str, ...]:
-    """Return the parts of a body that are stored as pairs of edges."""
-    return tuple(body[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
 
 
 def _sparse(weights: dict[int, float]) -> SparseVector:

@@ -109,21 +109,31 @@ case when s.inside > 0 then (
  where x.section_id = s.id)
 
 -- name: chunks
-select c.id, c.span_start - s.span_start, c.span_end - s.span_start, c.kind,
-       array(select l - s.span_start from unnest(c.titles || c.header) with ordinality x (l, i) order by i),
-       {section_columns}
+select c.id, c.section_id, c.span_start - s.span_start, c.span_end - s.span_start, c.kind,
+       array(select l - s.span_start from unnest(c.titles || c.header) with ordinality x (l, i) order by i)
 from chunk c
+join section s on s.id = c.section_id
+where c.id = any(%(ids)s);
+
+-- name: previews
+-- Chunks as they are ranked and listed, without the body that they are cut from.
+select c.id, c.section_id, c.document_id, ci.slug, s.external_id, s.citation, s.number, s.heading, s.path,
+       s.crumb, s.inside, s.span_end - s.span_start, s.standing, d.effective_from, d.effective_until,
+       d.kind, c.span_start - s.span_start, c.span_end - s.span_start, c.ordinal, c.kind,
+       t.text, t.titles, t.header
+from chunk c
+join chunk_text t on t.chunk_id = c.id
 join section s on s.id = c.section_id
 join document d on d.id = c.document_id
 join city ci on ci.id = c.city_id
 where c.id = any(%(ids)s);
 
--- name: section
+-- name: sections
 select {section_columns}
 from section s
 join document d on d.id = s.document_id
 join city ci on ci.id = s.city_id
-where s.id = %(id)s;
+where s.id = any(%(ids)s);
 
 -- name: by_label
 -- Every section, current or past, that bears one of the numbers; everywhere if no city is given.
@@ -204,33 +214,29 @@ update city set
 where id = %(city)s;
 
 -- name: chunk_words
--- Of every document of a city the body, once, and what its searchable chunks are cut from it: cutting
--- them here would read a body of two million characters anew for each of two thousand chunks.
-select d.body, jsonb_agg(jsonb_build_array(c.id, s.heading, c.titles, c.span_start, c.span_end))
+-- What of each searchable chunk of a city is searched by words.
+select c.id, s.heading, t.titles, t.text
 from chunk c
+join chunk_text t on t.chunk_id = c.id
 join section s on s.id = c.section_id
-join document d on d.id = c.document_id
 where c.city_id = %(city)s and c.searchable
-group by d.id
-order by d.id;
+order by c.id;
 
 -- name: unencoded
--- Distinct embedding inputs of a city that have no vector yet, by document as in chunk_words.
+-- Distinct embedding inputs of a city that have no vector yet.
 with left_over as (
-    select distinct on (c.input) c.input, c.section_id, c.document_id, c.titles, c.span_start, c.span_end
+    select distinct on (c.input) c.input, c.id, c.section_id
     from chunk c
     where c.city_id = %(city)s and c.searchable
       and not exists (select from {embeddings} e where e.input = c.input)
     order by c.input
     limit %(limit)s
 )
-select d.body, jsonb_agg(jsonb_build_array(
-    encode(l.input, 'hex'), s.crumb, l.titles, l.span_start, l.span_end))
+select l.input, s.crumb, t.titles, t.text
 from left_over l
 join section s on s.id = l.section_id
-join document d on d.id = l.document_id
-group by d.id
-order by d.id;
+join chunk_text t on t.chunk_id = l.id
+order by l.id;
 
 -- name: count_unencoded
 select count(distinct c.input) from chunk c

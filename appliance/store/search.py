@@ -6,7 +6,7 @@ not the planner's: a city's partition is scanned exactly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -33,7 +33,16 @@ from appliance.domain import (
     StoredSection,
 )
 from appliance.errors import NoSuchCity, NoSuchSection
-from appliance.ports import AnswerRecord, Audit, Coverage, FoundChunk, Only, Override, Vectors
+from appliance.ports import (
+    AnswerRecord,
+    Audit,
+    ChunkPreview,
+    Coverage,
+    FoundChunk,
+    Only,
+    Override,
+    Vectors,
+)
 from appliance.store.database import Pool, connected
 from appliance.store.sql import statement
 
@@ -140,26 +149,41 @@ class PostgresStore:
         return _hits([(c, s, 1.0 / (1.0 + w)) for c, s, w in rows], "named")
 
     async def chunks(self, ids: Sequence[ChunkId]) -> Sequence[FoundChunk]:
-        """Return the chunks with their sections, in the order of `ids`."""
+        """Return the chunks with their whole sections, in the order of `ids`.
+
+        A section's text is read once, however many of its chunks are asked for; of a law of two
+        million characters that is still costly: `previews` are for lists of candidates.
+        """
         rows = await self._rows("chunks", ids=list(ids))
+        sections = await self._sections({row[1] for row in rows})
         found = {
             row[0]: FoundChunk(
                 id=ChunkId(row[0]),
-                section=_section(row[5:]),
-                span=Span(start=row[1], end=row[2]),
-                kind=ChunkKind(row[3]),
-                leads=_spans(row[4]),
+                section=sections[row[1]],
+                span=Span(start=row[2], end=row[3]),
+                kind=ChunkKind(row[4]),
+                leads=_spans(row[5]),
             )
             for row in rows
+            if row[1] in sections  # a version may be cut anew between the two statements
         }
+        return [found[i] for i in ids if i in found]
+
+    async def previews(self, ids: Sequence[ChunkId]) -> Sequence[ChunkPreview]:
+        """Return the chunks with their own words and facts of their sections, in the order of `ids`."""
+        found = {row[0]: _preview(row) for row in await self._rows("previews", ids=list(ids))}
         return [found[i] for i in ids if i in found]
 
     async def section(self, section: SectionId) -> StoredSection:
         """Return one section.  Raises NoSuchSection."""
-        rows = await self._rows("section", id=section)
-        if not rows:
+        found = await self._sections([section])
+        if section not in found:
             raise NoSuchSection(section)
-        return _section(rows[0])
+        return found[section]
+
+    async def _sections(self, ids: Collection[int]) -> dict[int, StoredSection]:
+        rows = await self._rows("sections", ids=list(ids))
+        return {row[0]: _section(row) for row in rows}
 
     async def by_number(
         self,
@@ -279,6 +303,33 @@ def _override(row: Sequence[Any]) -> Override | None:
         return None
     return Override(
         state=State(state), because=because, who=who, made_at=made_at, verdict=State(verdict)
+    )
+
+
+def _preview(row: Sequence[Any]) -> ChunkPreview:
+    return ChunkPreview(
+        id=ChunkId(row[0]),
+        section=SectionId(row[1]),
+        document=row[2],
+        city=CityId(row[3]),
+        external_id=row[4],
+        citation=row[5],
+        number=row[6],
+        heading=row[7],
+        path=tuple(row[8]),
+        crumb=row[9],
+        inside=row[10],
+        length=row[11],
+        standing=Standing(row[12]),
+        effective_from=row[13],
+        effective_until=row[14],
+        doc_type=row[15],
+        span=Span(start=row[16], end=row[17]),
+        ordinal=row[18],
+        kind=ChunkKind(row[19]),
+        text=row[20],
+        titles=tuple(row[21]),
+        header=row[22],
     )
 
 
