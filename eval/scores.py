@@ -14,6 +14,8 @@ nDCG at 10     gain / log2(rank + 1), over the ideal: Järvelin & Kekäläinen, 
                Evaluation of IR Techniques, 2002.  A rank gains one for each gold group that it
                satisfies first, and nothing for repeating one: Clarke et al., Novelty and
                Diversity in Information Retrieval Evaluation, 2008, with alpha = 1.
+Recall, MAP    trec_eval's recall_k and map_cut_k, of plain lists without groups: Buckley & Voorhees,
+               Retrieval System Evaluation, in TREC: Experiment and Evaluation, 2005.
 Intervals      percentile bootstrap over the cases: Efron & Tibshirani, An Introduction to the
                Bootstrap, 1993, chapter 13; of paired differences: chapter 8 and Koehn,
                Statistical Significance Tests for Machine Translation Evaluation, 2004.
@@ -22,7 +24,7 @@ Intervals      percentile bootstrap over the cases: Efron & Tibshirani, An Intro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import log2
 
@@ -150,6 +152,25 @@ def ideal_gains(groups: Groups) -> list[int]:
     return gains
 
 
+def recall(relevant: Collection[str], found: Sequence[str], k: int) -> float:
+    """Return the share of the relevant names that are among the first k."""
+    return len(set(relevant) & set(found[:k])) / len(set(relevant))
+
+
+def average_precision(relevant: Collection[str], found: Sequence[str], k: int) -> float:
+    """Return the mean, over all relevant names, of the precision at the rank of each; 0 beyond k.
+
+    Divided by the number of relevant names even where it exceeds k, as trec_eval does.
+    """
+    wanted = set(relevant)
+    hits, total = 0, 0.0
+    for rank, name in enumerate(found[:k], start=1):
+        if name in wanted:
+            hits += 1
+            total += hits / rank
+    return total / len(wanted)
+
+
 # ------------------------------------------------------------------ answers
 
 
@@ -222,7 +243,7 @@ def estimate(values: Sequence[float]) -> Estimate:
     if not values:
         raise ValueError("no values, no mean")
     data = np.asarray(values, dtype=np.float64)
-    low, high = np.percentile(_resampled_means(data), [2.5, 97.5])
+    low, high = np.percentile(resampled_means(data), [2.5, 97.5])
     return Estimate(value=float(data.mean()), low=float(low), high=float(high), n=len(data))
 
 
@@ -231,7 +252,8 @@ def estimate_difference(before: Sequence[float], after: Sequence[float]) -> Esti
     return estimate([b - a for a, b in zip(before, after, strict=True)])
 
 
-def _resampled_means(data: NDArray[np.float64]) -> NDArray[np.float64]:
+def resampled_means(data: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return RESAMPLES means of as many draws with replacement as there are data: (RESAMPLES,)."""
     rng = np.random.default_rng(SEED)
     n = len(data)
     means = [
