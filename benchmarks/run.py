@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from appliance.commands.options import Json, err, print_json
 from appliance.domain import CityId
 from appliance.errors import BadRequest
 from appliance.settings import read_settings
@@ -79,6 +82,66 @@ def search_command(
 
     for latency in asyncio.run(work()):
         print(latency.report())
+
+
+@app.command("retrieval")
+def retrieval_command(
+    scale: Annotated[
+        int, typer.Option("--scale", min=2_000, help="Chunks, in sixty cities.")
+    ] = 60_000,
+    home: Annotated[
+        Path | None,
+        typer.Option("--home", help="A box whose vectors are multiplied; without: the samples'."),
+    ] = None,
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--corpus", help="Corpus files or folders with real text; without: the samples."
+        ),
+    ] = None,
+    cases: Annotated[
+        list[Path] | None,
+        typer.Option("--cases", help="Files of evaluation cases with the questions."),
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option("--part", help="Only dense, wide, words, updates or clients."),
+    ] = None,
+    questions: Annotated[
+        int, typer.Option("--questions", min=1, help="Questions to each city, by meaning.")
+    ] = 20,
+    minutes: Annotated[
+        float, typer.Option("--minutes", min=0.1, help="What does not fit is cut short, and named.")
+    ] = 90.0,
+    as_json: Json = False,
+) -> None:
+    """Recall, rows and times of the index policy, BM25, updates and crowds, in a box of its own."""
+    from benchmarks.retrieval.run import PARTS, Wanted
+    from benchmarks.retrieval.run import measure as measure_retrieval
+
+    if part is None or "words" in part:
+        with _extra():
+            import bm25s  # noqa: F401  # before the first minutes are spent
+    wanted = Wanted(
+        command=shlex.join(["permitbox", *sys.argv[1:]]),
+        scale=scale,
+        parts=part or PARTS,
+        home=home,
+        corpus=corpus or (),
+        cases=cases or (),
+        questions=questions,
+        minutes=minutes,
+    )
+    try:
+        report = measure_retrieval(wanted)
+    except KeyboardInterrupt:
+        err.print("permitbox: stopped; the folder of the benchmark is removed.")
+        raise typer.Exit(130) from None
+    if as_json:
+        print_json(report.json())
+        return
+    for line in report.lines():
+        print(line)
 
 
 @app.command("trees")

@@ -1,0 +1,151 @@
+"""The retrieval benchmark over a real PostgreSQL, in small."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import PERMITBOX, Database, environment
+
+from appliance.clients.encode import MiniLmEncoder
+from appliance.corpus.words import terms
+from appliance.errors import BadRequest
+from appliance.store.database import open_pool
+from appliance.store.embedded import Cluster
+from appliance.store.loading import PostgresLoader, prepare_model
+from appliance.store.search import PostgresStore
+from benchmarks.retrieval import box as boxes
+from benchmarks.retrieval.box import DAY, Box
+from benchmarks.retrieval.dense import OURS, race
+from benchmarks.retrieval.lexical import Formula, agreement
+from benchmarks.retrieval.progress import Clock, Memory
+from benchmarks.retrieval.scale import Source, load_cities
+from benchmarks.retrieval.texts import Piece, made_city, real_pieces, samples
+from benchmarks.retrieval.updates import MadeUpEncoder, measure_updates
+from benchmarks.retrieval.vectors import pool_of
+
+QUESTIONS = ("How tall may a fence be?", "permit for a shed", "fees of a plan check", "xyzzy")
+
+
+@pytest.fixture(scope="module")
+def encoder() -> MiniLmEncoder:
+    encoder = MiniLmEncoder(threads=1)
+    encoder.close()  # only its tokenizer is used
+    return encoder
+
+
+@pytest.fixture(scope="module")
+def pieces(encoder: MiniLmEncoder) -> list[Piece]:
+    return list(real_pieces([samples()], encoder.tokenizer, 120))
+
+
+@asynccontextmanager
+async def opened(database: Database) -> AsyncIterator[Box]:
+    async with open_pool(database.dsn) as pool:
+        tables = await prepare_model(pool, name=MiniLmEncoder.model, dimension=384)
+        yield Box(
+            dsn=database.dsn,
+            pool=pool,
+            vectors=tables.vectors,
+            loader=PostgresLoader(pool, tables),
+            store=PostgresStore(pool, vectors=tables.vectors),
+            memory=Memory(0),
+        )
+
+
+def source(pieces: list[Piece]) -> Source:
+    vectors = np.random.default_rng(1).standard_normal((300, 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    digests = [d for p in pieces for d in p.digests]
+    known = list(dict.fromkeys(digests))[:100] + [bytes([i]) for i in range(200)]
+    return Source(pieces=pieces, pool=pool_of(known, vectors), questions=vectors[:20])
+
+
+async def test_one_global_index_loses_rows_and_the_product_does_not(
+    empty: Database, pieces: list[Piece]
+) -> None:
+    async with opened(empty) as box:
+        clock = Clock(seconds=60)
+        loaded = await load_cities(box, source(pieces), 1_000, 4, clock, cities=10)
+        assert (loaded.loading.cities, loaded.loading.chunks) == (10, 1_000)
+        assert loaded.loading.bytes_a_row > 768
+        found = await race(box, box.vectors, loaded.questions, 384, clock)
+        whole = {f.contestant: f for f in found.figures if f.over == "all"}
+        assert whole["global HNSW"].rows_min < 12
+        assert whole["iterative strict"].rows_min == 12
+        assert (whole[OURS].rows_min, whole[OURS].empty) == (12, 0.0)
+        assert whole[OURS].recall_worst >= 0.99
+        assert {f.n for f in whole.values()} == {40}
+
+
+async def test_the_store_gives_what_the_formula_gives(empty: Database, pieces: list[Piece]) -> None:
+    made = made_city("words", pieces, 120)
+    async with opened(empty) as box:
+        ids = await box.load(made)
+        formula = Formula([terms(piece.words(chunk)) for piece, chunk in made.pieces])
+        for question in QUESTIONS:
+            hits = await box.store.lexical(made.city.id, question, 10, DAY)
+            found = [ids.index(int(hit.chunk)) for hit in hits]
+            assert agreement(found, formula.scores(question), 10) == 1.0, question
+
+
+async def test_a_changed_section_is_found_and_indexes_do_not_swell(
+    empty: Database, pieces: list[Piece], encoder: MiniLmEncoder
+) -> None:
+    async with opened(empty) as box:
+        found = await measure_updates(
+            box, [samples()], pieces, 40, encoder.tokenizer, Clock(seconds=60)
+        )
+    assert found.n == 5
+    assert 0 < found.found_by_words <= found.found_worst
+    assert len(found.edition_bytes) == 4
+    assert abs(found.growth) <= 0.05
+
+
+async def test_made_up_vectors_are_of_their_texts(encoder: MiniLmEncoder) -> None:
+    asked = np.ones(384, dtype=np.float32)
+    made_up = MadeUpEncoder(encoder.tokenizer, {"known": asked})
+    one, other, again = await made_up.encode_documents(["a", "b", "a"])
+    assert (one == again).all()
+    assert not (one == other).all()
+    assert (await made_up.encode_query("known") == asked).all()
+
+
+def test_a_home_without_vectors_is_refused(cluster: Cluster, reachable: Path) -> None:
+    with pytest.raises(BadRequest, match="holds no vectors"):
+        boxes.vectors_of(reachable / "home", MiniLmEncoder.model, 10)
+
+
+def test_a_disk_that_is_too_small_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match="set TMPDIR"), boxes._folder(10**12):
+        pass
+
+
+def test_ended_in_the_middle_it_leaves_nothing(reachable: Path) -> None:
+    folder = reachable / "ended"
+    folder.mkdir(mode=0o755)
+    command = [*PERMITBOX, "bench", "retrieval", "--scale", "4000", "--part", "dense"]
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(TMPDIR=str(folder)),
+    )
+    assert process.stderr is not None
+    seen = [line for line in iter(process.stderr.readline, "") if _ended_at(line, process, folder)]
+    assert process.wait(60) == 130
+    assert seen
+    assert not list(folder.iterdir())
+
+
+def _ended_at(line: str, process: subprocess.Popen[str], folder: Path) -> bool:
+    """End the process at its first line about loading, when its folder is there."""
+    if "loading" not in line or not list(folder.iterdir()):
+        return False
+    process.send_signal(signal.SIGTERM)
+    return True
