@@ -13,16 +13,19 @@ from appliance.errors import BadRequest
 from eval.results import (
     Json,
     Key,
+    NothingInCommon,
     RetrievalResult,
     Sourced,
     averages,
+    by_city,
+    by_kind,
     estimate_json,
     milliseconds,
 )
 from eval.scores import DEEPEST, Estimate
 from eval.significance import Paired, paired
 from eval.split import folds
-from eval.variants import Variant
+from eval.variants import Study, Variant
 
 MAIN = f"ndcg@{DEEPEST}"  # the score that variants are chosen and harm is judged by
 
@@ -59,9 +62,9 @@ class AblationResult(RetrievalResult):
 By = dict[str, dict[Key, AblationResult]]  # by variant, in the order of the variants; then by case
 
 
-def in_common(results: Iterable[AblationResult], variants: Sequence[Variant]) -> By:
-    """Return the results of the cases that every variant was asked, in the order of the variants."""
-    by: By = {v.name: {} for v in variants}
+def in_common(results: Iterable[AblationResult], variants: Sequence[str]) -> By:
+    """Return the results of the cases that every variant was asked, in the order of their names."""
+    by: By = {name: {} for name in variants}
     for result in results:
         by[result.variant][result.key] = result
     shared = set.intersection(*(set(of) for of in by.values()))
@@ -81,6 +84,8 @@ class Row:
     ms: Mapping[str, float]  # p50 and p95
     against: str | None  # None: the first row
     differences: Mapping[str, Paired]  # by score; empty for the first row
+    by_kind: Mapping[str, Mapping[str, Estimate]]  # the scores of each kind of question
+    by_city: Mapping[str, Mapping[str, Estimate]]
 
 
 def rows(by: By, variants: Sequence[Variant]) -> list[Row]:
@@ -97,6 +102,8 @@ def rows(by: By, variants: Sequence[Variant]) -> list[Row]:
                 ms=milliseconds([r.ms for r in of.values()]),
                 against=against,
                 differences={} if against is None else differences(by[against], of),
+                by_kind={k: averages(g) for k, g in by_kind(of.values()).items()},
+                by_city={k: averages(g) for k, g in by_city(of.values()).items()},
             )
         )
     return made
@@ -205,6 +212,90 @@ def city_of(sourced: Sourced) -> str:
     return sourced.case.city
 
 
+# ------------------------------------------------------------------ the whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ablation:
+    """All that the results of a study say."""
+
+    question: str
+    n: int  # cases that every variant was asked
+    rows: tuple[Row, ...]
+    last: tuple[Against, ...]  # the last variant against every other
+    by_kind: tuple[Harm, ...]
+    by_city: tuple[Harm, ...]
+
+
+def ablation_of(study: Study, results: Iterable[AblationResult]) -> Ablation:
+    """Return what the results say.  Raises NoLegAlone, or NothingInCommon if no case is whole."""
+    by = in_common(results, [v.name for v in study.variants])
+    n = len(next(iter(by.values())))
+    if not n:
+        raise NothingInCommon("No case was asked of every variant.")
+    return Ablation(
+        question=study.question,
+        n=n,
+        rows=tuple(rows(by, study.variants)),
+        last=tuple(last_against_all(by)),
+        by_kind=tuple(harms(by, study.variants, kind_of)),
+        by_city=tuple(harms(by, study.variants, city_of)),
+    )
+
+
+def ablation_json(ablation: Ablation) -> Json:
+    """Return an ablation with its numbers rounded to four places."""
+    return {
+        "question": ablation.question,
+        "n": ablation.n,
+        "rows": [_row_json(row) for row in ablation.rows],
+        "last_against_each": {
+            a.name: {"value": round(a.value, 4), **_paired_json(a.paired)} for a in ablation.last
+        },
+        "harm": {
+            "score": MAIN,
+            "by_kind": {h.group: _harm_json(h) for h in ablation.by_kind},
+            "by_city": {h.group: _harm_json(h) for h in ablation.by_city},
+        },
+    }
+
+
+def _row_json(row: Row) -> Json:
+    return {
+        "name": row.name,
+        "n": row.n,
+        **{score: estimate_json(e) for score, e in row.scores.items()},
+        "by_kind": {
+            g: {s: estimate_json(e) for s, e in of.items()} for g, of in row.by_kind.items()
+        },
+        "by_city": {
+            g: {s: estimate_json(e) for s, e in of.items()} for g, of in row.by_city.items()
+        },
+        "ms": dict(row.ms),
+        "against": row.against,
+        "differences": {s: _paired_json(d) for s, d in row.differences.items()},
+    }
+
+
+def _paired_json(one: Paired) -> Json:
+    return {
+        "difference": estimate_json(one.difference),
+        "p_bootstrap": round(one.bootstrap, 5),
+        "p_randomisation": round(one.randomisation, 5),
+        "shown": one.shown,
+        "harm": one.harm,
+    }
+
+
+def _harm_json(harm: Harm) -> Json:
+    return {
+        "n": harm.n,
+        "best_leg": harm.leg,
+        "value": round(harm.value, 4),
+        "against": {name: _paired_json(p) for name, p in harm.against.items()},
+    }
+
+
 # ------------------------------------------------------------------ cross-validation
 
 
@@ -259,3 +350,22 @@ def cross_validate(by: By, k: int, seed: int) -> CrossValidation:
         untouched=averages(untouched),
         fixed={name: averages(of.values())[MAIN] for name, of in by.items()},
     )
+
+
+def validation_json(validation: CrossValidation) -> Json:
+    """Return a cross-validation with its numbers rounded to four places."""
+    return {
+        "parts": [
+            {
+                "cities": list(p.cities),
+                "n": p.n,
+                "chosen": p.chosen,
+                MAIN: round(p.value, 4),
+                "best": p.best,
+                "best_value": round(p.best_value, 4),
+            }
+            for p in validation.parts
+        ],
+        "untouched": {score: estimate_json(e) for score, e in validation.untouched.items()},
+        "fixed": {name: estimate_json(e) for name, e in validation.fixed.items()},
+    }

@@ -7,14 +7,16 @@ writes nothing.  One case at a time: what a case took is what one person would w
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 
+from appliance.answers.ranking import distinct
 from appliance.ask import Asked, ChatAt, Event, Finished, PassagesFound, ask, drain
 from appliance.domain import (
     Abstention,
     Answer,
+    ChunkId,
     Citation,
     CityId,
     Leg,
@@ -25,10 +27,12 @@ from appliance.domain import (
     StoredSection,
 )
 from appliance.errors import NoSuchSection, QuestionRefused
-from appliance.ports import Coverage, Encoder, Searcher, Store
-from appliance.retrieve import Recipe, retrieve
-from eval.results import AnswerResult, RetrievalResult, Sourced
+from appliance.ports import Coverage, Encoder, FoundChunk, Searcher, Store
+from appliance.retrieve import Recipe, Retrieved, retrieve
+from eval.ablation import AblationResult
+from eval.results import AnswerResult, Key, RetrievalResult, Sourced
 from eval.scores import Found, cites_gold, facts_present, ranking_scores, without_marks
+from eval.variants import Variant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +108,96 @@ def _found(section: StoredSection, span: Span) -> Found:
         citation=section.citation,
         span=span.shifted(section.inside),
         record=section.record,
+    )
+
+
+# ------------------------------------------------------------------ ablation
+
+
+Search = Callable[[Query, int, Recipe], Awaitable[Retrieved]]  # `retrieve` with its ports given
+
+
+@dataclass(slots=True, kw_only=True)
+class _Question:
+    """One question while variants take their turns: what is the same for several is done once."""
+
+    store: Searcher
+    search: Search
+    query: Query
+    k: int
+    searched: dict[Recipe, tuple[Retrieved, float]] = field(default_factory=dict)  # with its ms
+    chunks: dict[ChunkId, FoundChunk] = field(default_factory=dict)
+
+    async def run(self, recipe: Recipe) -> None:
+        """Search by a recipe, if that was not done for another variant."""
+        if recipe not in self.searched:
+            began = time.perf_counter()
+            retrieved = await self.search(self.query, self.k, recipe)
+            self.searched[recipe] = retrieved, (time.perf_counter() - began) * 1000
+
+    async def found(self, variant: Variant) -> list[Found]:
+        """Return the variant's sections, best first, out of what its recipe brought."""
+        retrieved, _ = self.searched[variant.recipe]
+        ranked = variant.order(retrieved.hits)
+        if ranked is None:
+            return [_found(p.section, p.span) for p in retrieved.passages]
+        ranked = ranked[: 4 * self.k + 40]  # as many as the product looks at
+        await self._read([r.chunk for r in ranked])
+        held = [r for r in ranked if r.chunk in self.chunks]
+        best = distinct(held, self.k, lambda r: self.chunks[r.chunk].section)
+        return [_found(c.section, c.span) for c in (self.chunks[r.chunk] for r in best)]
+
+    async def _read(self, ids: Sequence[ChunkId]) -> None:
+        missing = [i for i in ids if i not in self.chunks]
+        if missing:
+            self.chunks |= {c.id: c for c in await self.store.chunks(missing)}
+
+
+async def measure_ablation(
+    store: Searcher,
+    search: Search,
+    cases: Sequence[Sourced],
+    variants: Sequence[Variant],
+    *,
+    k: int,
+    today: date,
+    done: Collection[tuple[str, Key]],
+) -> AsyncIterator[list[AblationResult]]:
+    """Yield the results of each case by every variant, but for those (digest, case) that are done.
+
+    Variants that only put the same legs together otherwise share one search, and its time: putting
+    together takes under a millisecond.  The first to search a city would pay for reading it from
+    disk, and the first to search for a question for its vector's way into the caches; so each city is
+    searched once unmeasured, and the recipes take turns in going first.
+    """
+    warm: set[CityId] = set()
+    for turn, sourced in enumerate(cases):
+        key = (sourced.file, sourced.case.id)
+        missing = [v for v in variants if (v.digest, key) not in done]
+        if not missing:
+            yield []
+            continue
+        case = sourced.case
+        query = Query(text=case.question, city=case.city, as_of=case.as_of or today)
+        if case.city not in warm:
+            await search(query, k, missing[-1].recipe)
+            warm.add(case.city)
+        question = _Question(store=store, search=search, query=query, k=k)
+        first = turn % len(missing)
+        for variant in missing[first:] + missing[:first]:
+            await question.run(variant.recipe)
+        yield [await _by_variant(question, sourced, v) for v in missing]
+
+
+async def _by_variant(question: _Question, sourced: Sourced, variant: Variant) -> AblationResult:
+    found = await question.found(variant)
+    return AblationResult(
+        of=sourced,
+        scores=ranking_scores(sourced.case, found),
+        ms=question.searched[variant.recipe][1],
+        found=tuple(f.external_id for f in found),
+        variant=variant.name,
+        digest=variant.digest,
     )
 
 

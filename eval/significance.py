@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from eval.scores import SEED, Estimate, estimate_difference, resampled_means
 
 EXCHANGES = 10_000  # p = 0.01 is then known to within 0.002
+LEVEL = 0.05  # of groups without any harm, one in twenty is then called harmed
 _BLOCK = 500  # exchanges at a time: bounds the memory at 500 times the number of cases
 _ULPS = 1e-12  # two sums of the same numbers in another order are the same sum
 
@@ -42,6 +43,14 @@ class Paired:
         if self.difference.low > 0:
             return "better"
         return "worse" if self.difference.high < 0 else "no difference shown"
+
+    @property
+    def harm(self) -> bool:
+        """Tell whether the second is worse beyond doubt: by the interval and by the randomisation test.
+
+        Of two or three cases an interval can leave zero out by chance; that test cannot be passed then.
+        """
+        return self.difference.high < 0 and self.randomisation < LEVEL
 
 
 def paired(before: Sequence[float], after: Sequence[float]) -> Paired:

@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from appliance.answers.ranking import WEIGHTS, Ranked
 from appliance.domain import LEGS, Hit, Leg
@@ -148,9 +148,9 @@ def _variant(table: Mapping[str, object]) -> Variant:
         raise ValueError(f"variant {name!r}: k must be a whole number from 0")
     variant = Variant(
         name=name,
-        fusion=cast(Fusion, fusion),
+        fusion=fusion,
         legs=legs,
-        weights=_weights(table.get("weights"), cast(Fusion, fusion), legs, name),
+        weights=_weights(table.get("weights"), fusion, legs, name),
         k=k,
         widen=_flag(table, "widen", name, default=True),
         rerank=_flag(table, "rerank", name, default=False),
