@@ -7,8 +7,11 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 APP_LOCKS := compose/locks/app.lock compose/locks/encoder.lock
 DEV_LOCK := compose/locks/dev.lock
+WORKER := .venv-worker
+WORKER_STAMP := $(WORKER)/.installed
+WORKER_LOCKS := compose/locks/worker.lock compose/locks/worker-torch-cpu.lock compose/locks/encoder.lock
 
-.PHONY: run setup setup-dev test test-box lint types contracts check bench lock clean help
+.PHONY: run setup setup-dev setup-worker test test-box test-worker lint types contracts check bench lock clean help
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -43,6 +46,20 @@ test: setup-dev  ## everything but what needs the model server
 test-box: setup-dev  ## the tests that start the real model server
 	@$(BIN)/python -m pytest -m box
 
+setup-worker: $(WORKER_STAMP)  ## make the environment of the box-class encoders in .venv-worker (2 GB)
+
+# PyPI's torch for Linux is the CUDA build: where pip knows no other place, PyTorch's own index is asked.
+WORKER_PIP = $(WORKER)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
+	--require-hashes $(WORKER_LOCKS:%=-r %)
+$(WORKER_STAMP): $(WORKER_LOCKS)
+	@$(PYTHON) -m venv $(WORKER)
+	@echo "Installing the environment of the box-class encoders …"
+	@$(WORKER_PIP) || $(WORKER_PIP) --extra-index-url https://download.pytorch.org/whl/cpu
+	@touch $@
+
+test-worker: setup-worker  ## the tests of the box-class encoders, in their environment
+	@$(WORKER)/bin/python -m pytest tests/worker --confcutdir=tests/worker
+
 lint: setup-dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -59,9 +76,14 @@ bench: setup     ## how fast is the encoder on this machine
 	@$(BIN)/permitbox bench encoder
 
 UV := uv pip compile --quiet --universal --generate-hashes --no-header --no-annotate --python-version 3.11
+# torch and what only its CUDA build draws in: see compose/locks/worker-torch-cpu.lock.
+CUDA := torch triton cuda-bindings cuda-pathfinder cuda-toolkit $(patsubst %,nvidia-%,cublas cuda-cupti \
+	cuda-nvrtc cuda-runtime cudnn-cu13 cufft cufile curand cusolver cusparse cusparselt-cu13 nccl-cu13 \
+	nvjitlink nvshmem-cu13 nvtx)
 lock:            ## renew the locks (needs uv)
 	@$(UV) pyproject.toml compose/locks/app.in -o compose/locks/app.lock
 	@$(UV) compose/locks/dev.in -c compose/locks/app.lock -o $(DEV_LOCK)
+	@$(UV) compose/locks/worker.in -o compose/locks/worker.lock $(CUDA:%=--no-emit-package %)
 
 clean:           ## remove the environment, not your data
 	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -144,6 +144,17 @@ class WeightsRefused(ModelError):
     """A model file is missing or does not have the pinned sha256."""
 
 
+class WorkerMissing(ModelError):
+    """The libraries of the box-class models are not in this environment."""
+
+    def __init__(self, library: str) -> None:
+        self.library = library
+        super().__init__(
+            f"{library} is not in this environment: box-class models run in that of "
+            "compose/locks/worker.lock, which `make setup-worker` makes in .venv-worker."
+        )
+
+
 class EncoderError(ModelError):
     """The encoder refused an input or gave an unusable vector."""
 

@@ -114,6 +114,21 @@ class Reranker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Roles:
+    """What an encoder wants before a question and before a passage; most often nothing."""
+
+    query_prefix: str
+    document_prefix: str
+    source: str  # who says so
+    measured: bool  # `permitbox bench roles` has run with these very weights
+
+    @property
+    def prefixes(self) -> tuple[str, str]:
+        """Return both: the question's, then the passage's."""
+        return self.query_prefix, self.document_prefix
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """What one kind of hardware runs."""
 
@@ -128,9 +143,10 @@ class Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """Every profile of manifest.toml, in the file's order."""
+    """Every profile of manifest.toml, in the file's order, and the roles of encoders by name."""
 
     profiles: tuple[Profile, ...]
+    roles: Mapping[str, Roles]
 
     def profile(self, name: str) -> Profile:
         """Return the profile called `name`.  Raises UnknownProfile."""
@@ -167,8 +183,13 @@ def parse_manifest(text: str) -> Manifest:
         raise ManifestBroken(f"manifest.toml: {error}") from None
     tables = top.table("profiles")
     profiles = tuple(_profile(name, tables.table(name)) for name in tables.names())
+    of_models = top.table("roles")
+    roles = {name: _roles(of_models.table(name)) for name in of_models.names()}
     top.finish()
-    return Manifest(profiles=profiles)
+    for profile in profiles:
+        if profile.encoder.name not in roles:
+            raise ManifestBroken(f"manifest.toml: roles: {profile.encoder.name} is missing")
+    return Manifest(profiles=profiles, roles=MappingProxyType(roles))
 
 
 def _profile(name: str, table: _Table) -> Profile:
@@ -248,6 +269,17 @@ def _encoder(table: _Table) -> Encoder:
     )
     table.finish()
     return encoder
+
+
+def _roles(table: _Table) -> Roles:
+    roles = Roles(
+        query_prefix=table.text("query_prefix"),
+        document_prefix=table.text("document_prefix"),
+        source=table.text("source"),
+        measured=table.flag("measured"),
+    )
+    table.finish()
+    return roles
 
 
 def _reranker(table: _Table) -> Reranker:

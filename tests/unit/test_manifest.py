@@ -130,3 +130,18 @@ def test_a_slip_in_the_file_is_named(old: str, new: str, complaint: str) -> None
 def test_text_that_is_no_toml_is_refused() -> None:
     with pytest.raises(ManifestBroken):
         parse_manifest("[profiles")
+
+
+def test_every_encoder_of_a_profile_has_its_roles() -> None:
+    manifest = read_manifest()
+    for profile in manifest.profiles:
+        assert manifest.roles[profile.encoder.name].source
+    lost = TEXT.replace('[roles."BAAI/bge-m3"]', '[roles."BAAI/bge-m4"]')
+    with pytest.raises(ManifestBroken, match=r"^manifest\.toml: roles: BAAI/bge-m3 is missing$"):
+        parse_manifest(lost)
+
+
+def test_the_demo_encoder_needs_no_prefix_and_that_was_measured() -> None:
+    roles = read_manifest().roles["all-MiniLM-L6-v2-int8"]
+    assert roles.prefixes == ("", "")
+    assert roles.measured
