@@ -346,6 +346,17 @@ class StoredSection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a city's text says once more what a passage says; nothing is quoted from there."""
+
+    section: SectionId
+    external_id: str
+    citation: str
+    heading: str
+    span: Span  # in the section's text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
     """A chunk that goes before the model or the reader, with its section."""
 
@@ -357,6 +368,7 @@ class Passage:
     legs: tuple[Leg, ...]
     kind: ChunkKind = ChunkKind.PROSE
     leads: tuple[Span, ...] = ()  # in the section's text: what stands over the chunk
+    also: tuple[Place, ...] = ()  # where else the city's text says the same, best first
 
     @property
     def text(self) -> str:
