@@ -23,7 +23,7 @@ from appliance.answers.ranking import pack
 from appliance.answers.routing import checked_question, other_city
 from appliance.answers.validity import pending_over
 from appliance.corpus.references import find_references
-from appliance.corpus.words import place, written_terms
+from appliance.corpus.words import written_terms
 from appliance.domain import (
     LEGS,
     Abstention,
@@ -203,13 +203,13 @@ def _why_not(coverage: Coverage) -> str:
 
 async def _evidence(store: Store, query: Query, passages: Sequence[Passage]) -> Evidence:
     written = written_terms(query.text)
-    frequency = await store.frequencies(query.city, [place(t) for t in written])
+    frequency = await store.frequencies(query.city, list(written))
     return Evidence(
         passages=tuple(passages),
         missing=tuple(
             word
             for term, word in written.items()
-            if not frequency.get(place(term)) and not any(c.isdigit() for c in term)
+            if not frequency.get(term) and not any(c.isdigit() for c in term)
         ),
         named=bool(await numbers_named_in(store, query)),
     )

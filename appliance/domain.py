@@ -296,6 +296,29 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A section whose number is nearly the one that was asked for: "did you mean …"."""
+
+    citation: str
+    heading: str
+    external_id: str
+    section_id: SectionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A part of the code that a question names by number, and what the registry has of it."""
+
+    written: str  # as the question writes it: "Sec. 28-105.99"
+    kind: str  # section | table | chapter | … | law
+    number: str  # normalised; of what was found, else as it was asked
+    how: Literal["exact", "parent", "near"]  # parent: it is a part of what was found
+    # The sections that bear the number, the best class first; in a class nothing tells them apart.
+    sections: tuple[tuple[SectionId, ...], ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()  # of a number that is not there, the nearest first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One chunk found by one leg; scores of different legs cannot be compared."""
 
@@ -304,6 +327,7 @@ class Hit:
     leg: Leg
     rank: int  # from 1
     score: float
+    path: str = ""  # the index that found it: exact | hnsw; "" where there is no choice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

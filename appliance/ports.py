@@ -27,6 +27,7 @@ from appliance.domain import (
     EntityKind,
     Having,
     Hit,
+    Leg,
     Mention,
     Section,
     SectionId,
@@ -260,7 +261,68 @@ class ChunkPreview:
     header: str | None  # of the table that goes on in it
 
 
-class Searcher(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortfall:
+    """A leg that gave fewer chunks than it promises: min(k, those that may be found)."""
+
+    city: CityId
+    leg: Leg
+    rows: int
+    promised: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bearer:
+    """A section that bears a number, by one of its labels."""
+
+    section: SectionId
+    external_id: str
+    citation: str
+    heading: str
+    path: tuple[str, ...]  # outermost first, without the section itself
+    kind: str  # of the label: section | table | chapter | … | whole
+    number: str  # of the label, normalised
+    weight: int  # of the label: 0 its own number; higher: less its own
+    standing: Standing
+    effective_from: date | None
+    effective_until: date | None
+    doc_type: str
+
+    def in_force(self, day: date) -> bool:
+        """Tell whether it applied on `day` (an unknown bound is open)."""
+        return (
+            self.standing is Standing.IN_FORCE
+            and (self.effective_from is None or self.effective_from <= day)
+            and (self.effective_until is None or day < self.effective_until)
+        )
+
+
+MOST_BEARERS = 400  # rows of one look-up: more are those of a title, not of a section
+
+
+class Register(Protocol):
+    """Looking numbers up in a city's registry; a number's key is `references.number_key` of it."""
+
+    async def bearing(
+        self,
+        city: CityId,
+        keys: Sequence[str],
+        kinds: Sequence[str],
+        within: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
+    ) -> Sequence[Bearer]:
+        """Return current and past sections that bear a number with one of the keys, own ones first.
+
+        Each of `within` is (kinds, keys) of which the section must bear a label, too: a chapter 8 in
+        a title 34.  MOST_BEARERS rows at most.
+        """
+        ...
+
+    async def beneath(self, city: CityId, key: str) -> Sequence[Bearer]:
+        """Return the sections whose own number goes on from the key; MOST_BEARERS at most."""
+        ...
+
+
+class Searcher(Register, Protocol):
     """Reading the store: legs, registry, coverage."""
 
     async def cities(self) -> Sequence[Coverage]:
@@ -293,8 +355,22 @@ class Searcher(Protocol):
         """Return the chunks of the sections that bear one of the numbers."""
         ...
 
-    async def frequencies(self, city: CityId, places: Sequence[int]) -> dict[int, int]:
-        """Return in how many chunks of the city each term's place occurs (absent: nowhere)."""
+    async def first_chunks(
+        self, sections: Sequence[SectionId], as_of: date, only: Only = None
+    ) -> dict[SectionId, ChunkId]:
+        """Return the first searchable chunk in force of each section that has one."""
+        ...
+
+    async def frequencies(self, city: CityId, terms: Sequence[str]) -> dict[str, int]:
+        """Return in how many chunks of the city each term occurs (absent: nowhere)."""
+        ...
+
+    async def near_terms(self, city: CityId, term: str) -> Mapping[str, int]:
+        """Return the city's terms that one or two slips make of this one, with their frequencies."""
+        ...
+
+    async def vocabulary(self, city: CityId) -> Mapping[str, int]:
+        """Return every term of the city with the number of chunks that hold it."""
         ...
 
     async def chunks(self, ids: Sequence[ChunkId]) -> Sequence[FoundChunk]:

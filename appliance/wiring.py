@@ -25,6 +25,7 @@ from appliance.store.database import Pool, open_pool, pgvector_warning, until_lo
 from appliance.store.history import PostgresHistory
 from appliance.store.loading import PostgresLoader, prepare_model
 from appliance.store.search import PostgresStore
+from appliance.store.words import weigh_stale
 from models.manifest import Manifest, UnknownProfile, read_manifest
 
 _log = logging.getLogger(__name__)
@@ -94,6 +95,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         encoder = await anyio.to_thread.run_sync(_encoder, settings)
         stack.callback(encoder.close)
         tables = await prepare_model(pool, name=encoder.model, dimension=encoder.dimension)
+        await weigh_stale(pool)
         yield House(
             settings=settings,
             manifest=manifest,

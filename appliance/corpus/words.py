@@ -17,6 +17,9 @@ from zlib import crc32
 
 import Stemmer
 
+# Changes of `terms` raise this number: indexes that an older one made are then made anew.
+WORDS_VERSION = 1
+
 K1 = 1.2
 B = 0.75
 

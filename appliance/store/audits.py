@@ -9,13 +9,17 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from pgvector import SparseVector
+import numpy as np
 
-from appliance.corpus.words import PLACES, query_places
+from appliance.corpus.words import terms
 from appliance.domain import CityId, Digest, SectionId, Span, Standing, State, StoredSection
 from appliance.ports import Coverage, Probe, Probed, Refused, Searcher, Verdict
 from appliance.store.database import Pool, connected
+from appliance.store.postings import Ids, summed
 from appliance.store.sql import statement
+from appliance.store.words import postings_of
+
+_NONE: Ids = np.empty(0, np.int64)
 
 
 class PostgresAudits:
@@ -67,18 +71,20 @@ class PostgresAudits:
 
     async def probe(self, city: CityId, probe: Probe, day: date) -> Probed:
         """Return how many chunks in force on the day hold a word of each of the probe's groups."""
-        groups = [_any_of(words) for words in probe.groups]
-        groups += [groups[-1]] * (3 - len(groups))  # the statement has room for three
-        first, second, third = groups
-        ((hits, example, example_id),) = await self._rows(
-            "probe",
-            city=city,
-            day=day,
-            all=_any_of([word for words in probe.groups for word in words]),
-            first=first,
-            second=second,
-            third=third,
-        )
+        groups = [set(terms(" ".join(words))) for words in probe.groups]
+        async with connected(self._pool) as connection:
+            row = await (await connection.execute(statement("city_id"), {"slug": city})).fetchone()
+            wanted = {term for group in groups for term in group}
+            held, _, average = await postings_of(connection, row[0] if row else 0, wanted)
+            found = summed([p.chunks for p in held], [p.weights(average) for p in held])
+            for group in groups:
+                of_group = [p.chunks for p in held if p.term in group]
+                found = found.among(np.concatenate([_NONE, *of_group]))
+            cursor = await connection.execute(
+                statement("probe"),
+                {"ids": found.chunks.tolist(), "scores": found.scores.tolist(), "day": day},
+            )
+            ((hits, example, example_id),) = await cursor.fetchall()
         return Probed(probe=probe.name, hits=hits, example=example, example_id=example_id)
 
     async def keep(self, city: CityId, verdict: Verdict) -> None:
@@ -118,10 +124,6 @@ class PostgresAudits:
         async with connected(self._pool) as connection:
             cursor = await connection.execute(statement(name), parameters)
             return await cursor.fetchall()
-
-
-def _any_of(words: Sequence[str]) -> SparseVector:
-    return SparseVector({p - 1: 1.0 for p in query_places(" ".join(words))}, PLACES)
 
 
 def _section(row: Sequence[Any], text: str) -> StoredSection:

@@ -54,20 +54,15 @@ where c.rejected > 0 and not exists (select from file f where f.path = c.path)
 order by 7, 1;
 
 -- name: probe
--- How many chunks in force hold a word of each of three groups, and the section of the best one.
--- (<#> is the negative inner product: below zero where any of a group's words occurs.)
+-- How many of these chunks are in force, and the section of the best one.
 select count(*),
-       (array_agg(s.citation order by l.weights <#> %(all)s, s.id))[1],
-       (array_agg(s.external_id order by l.weights <#> %(all)s, s.id))[1]
-from chunk_lexical l
-join chunk c on c.id = l.chunk_id
+       (array_agg(s.citation order by x.score desc, s.id))[1],
+       (array_agg(s.external_id order by x.score desc, s.id))[1]
+from unnest(%(ids)s::bigint[], %(scores)s::float8[]) x (id, score)
+join chunk c on c.id = x.id
 join section s on s.id = c.section_id
 join document d on d.id = c.document_id
-join city ci on ci.id = d.city_id
-where l.city_id = (select id from city where slug = %(city)s)
-  and (l.weights <#> %(first)s) < 0 and (l.weights <#> %(second)s) < 0
-  and (l.weights <#> %(third)s) < 0
-  and d.current
+where d.current
   and (d.effective_from is null or d.effective_from <= %(day)s)
   and (d.effective_until is null or d.effective_until > %(day)s);
 

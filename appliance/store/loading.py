@@ -1,4 +1,4 @@
-"""Writing the store: a corpus file's rows, BM25 weights, vectors, and the swap of partitions.
+"""Writing the store: a corpus file's rows, its words, vectors, and the swap of partitions.
 
 Every step is one transaction that is either done or undone, and asks the rows
 what is left to do: killed anywhere, the next run goes on.  What a reader sees of a
@@ -8,17 +8,15 @@ city changes in single commits.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from pgvector import HalfVector, SparseVector
+from pgvector import HalfVector
 from psycopg import AsyncConnection, sql
 
-from appliance.corpus.words import PLACES, average_length, document_weights, place_counts
 from appliance.domain import Chunk, City, Document, Section, Span
 from appliance.errors import IngestRunning
 from appliance.ports import (
@@ -44,8 +42,11 @@ from appliance.store.history import (
     place,
     write_amendments,
 )
+from appliance.store.partitions import swap
 from appliance.store.search import PostgresStore
 from appliance.store.sql import statement
+from appliance.store.vectors import EXACT_UP_TO, build_partition
+from appliance.store.words import weigh_words
 
 _INGEST_LOCK = 0x496E67657374  # "Ingest"
 
@@ -196,7 +197,7 @@ class PostgresLoader:
                 statement("audit_again"), {"file": path, "cities": sorted(weighed)}
             )
             for city_id, partition in weighed.items():  # last: readers wait from here on
-                await _swap(connection, "chunk_lexical", city_id, partition)
+                await swap(connection, "posting", city_id, partition)
         return LoadResult(
             documents=len(documents),
             sections=sum(len(d.sections) for d in documents),
@@ -205,7 +206,7 @@ class PostgresLoader:
 
     async def _sum_up(self, connection: AsyncConnection, city_id: int) -> str:
         """Bring a city's words and counts up to its rows; return the partition to swap in."""
-        partition = await _weigh_words(connection, city_id)
+        partition = await weigh_words(connection, city_id)
         await connection.execute(statement("summarise_city"), {"city": city_id})
         await connection.execute(
             statement("count_encoded", embeddings=self._tables.embeddings), {"city": city_id}
@@ -235,10 +236,13 @@ class PostgresLoader:
     async def stale_cities(self) -> Sequence[StaleCity]:
         """Return the cities whose dense partition is behind their rows, the smallest first."""
         async with connected(self._pool) as connection:
-            cursor = await connection.execute(statement("stale_cities"))
+            cursor = await connection.execute(
+                statement("stale_cities"),
+                {"vectors": self._tables.vectors, "exact_up_to": EXACT_UP_TO},
+            )
             rows = await cursor.fetchall()
             stale = []
-            for id_, slug, _, _ in rows:
+            for id_, slug in rows:
                 cursor = await connection.execute(
                     statement("count_unencoded", embeddings=self._tables.embeddings), {"city": id_}
                 )
@@ -279,19 +283,16 @@ class PostgresLoader:
     async def build_dense(self, city: int) -> None:
         """Build the city's partition of vectors beside the old one and swap it in."""
         async with self._writing() as connection:
-            partition = await _new_partition(connection, self._tables.vectors, city)
-            await connection.execute(
-                statement("fill_vectors", partition=partition, embeddings=self._tables.embeddings),
-                {"city": city},
+            partition = await build_partition(
+                connection, self._tables.vectors, self._tables.embeddings, city
             )
-            await connection.execute(sql.SQL("analyze {}").format(sql.Identifier(partition)))
             await connection.execute(
                 statement("count_encoded", embeddings=self._tables.embeddings), {"city": city}
             )
             await connection.execute(
                 "update city set dense_ready = (encoded = chunks) where id = %s", (city,)
             )
-            await _swap(connection, self._tables.vectors, city, partition)
+            await swap(connection, self._tables.vectors, city, partition)
 
     # -------------------------------------------------------------- job rows
 
@@ -511,98 +512,5 @@ async def _copy(connection: AsyncConnection, target: str, rows: Iterable[tuple[A
             await copy.write_row(row)
 
 
-# ------------------------------------------------------------------ partitions
-
-
-async def _weigh_words(connection: AsyncConnection, city_id: int) -> str:
-    """Weigh the words of a city anew, in a partition to be swapped in; return its name.
-
-    Document frequencies and mean length are the city's own.
-    """
-    counts = await _word_counts(connection, city_id)
-    average = average_length(sum(c.values()) for c in counts.values())
-    partition = await _new_partition(connection, "chunk_lexical", city_id)
-    rows = (
-        (city_id, chunk, _sparse(document_weights(c, average))) for chunk, c in counts.items() if c
-    )
-    await _copy_binary(connection, partition, ("int4", "int8", "sparsevec"), rows)
-    await connection.execute(sql.SQL("analyze {}").format(sql.Identifier(partition)))
-    frequency: Counter[int] = Counter()
-    for c in counts.values():
-        frequency.update(c.keys())
-    await connection.execute("delete from term_stat where city_id = %s", (city_id,))
-    await _copy(
-        connection,
-        "term_stat (city_id, term, documents) ",
-        ((city_id, term, n) for term, n in frequency.items()),
-    )
-    return partition
-
-
-async def _word_counts(connection: AsyncConnection, city_id: int) -> dict[int, Counter[int]]:
-    counts: dict[int, Counter[int]] = {}
-    async with connection.cursor(name="words") as cursor:
-        cursor.itersize = 2000
-        await cursor.execute(statement("chunk_words"), {"city": city_id})
-        async for id_, heading, titles, text in cursor:
-            counts[id_] = place_counts("\n".join([heading, *titles, text]))
-    return counts
-
-
 def _edges(spans: Sequence[Span]) -> list[int]:
     return [edge for span in spans for edge in (span.start, span.end)]
-
-
-def _sparse(weights: dict[int, float]) -> SparseVector:
-    return SparseVector({p - 1: w for p, w in weights.items()}, PLACES)
-
-
-async def _new_partition(connection: AsyncConnection, parent: str, city_id: int) -> str:
-    cursor = await connection.execute("select nextval('generation')")
-    (generation,) = await cursor.fetchone() or (0,)
-    name = f"{parent}_c{city_id}_g{generation}"
-    await connection.execute(
-        sql.SQL("create table {} (like {} including all)").format(
-            sql.Identifier(name), sql.Identifier(parent)
-        )
-    )
-    # Attaching then needs no scan to see that every row belongs there.
-    await connection.execute(
-        sql.SQL("alter table {} add check (city_id = {})").format(
-            sql.Identifier(name), sql.Literal(city_id)
-        )
-    )
-    return name
-
-
-async def _copy_binary(
-    connection: AsyncConnection,
-    table: str,
-    types: Sequence[str],
-    rows: Iterable[tuple[Any, ...]],
-) -> None:
-    command = sql.SQL("copy {} from stdin (format binary)").format(sql.Identifier(table))
-    async with connection.cursor() as cursor, cursor.copy(command) as copy:
-        copy.set_types(types)
-        for row in rows:
-            await copy.write_row(row)
-
-
-async def _swap(connection: AsyncConnection, parent: str, city_id: int, partition: str) -> None:
-    """Put the new partition in the place of the city's old one, in the caller's transaction.
-
-    Dropping the old one locks the whole table, so that all readers wait for the commit: this is to
-    be a transaction's last step.
-    """
-    cursor = await connection.execute(
-        "select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid"
-        " where i.inhparent = %s::regclass and c.relname like %s",
-        (parent, f"{parent}\\_c{city_id}\\_g%"),
-    )
-    for (old,) in await cursor.fetchall():
-        await connection.execute(sql.SQL("drop table {}").format(sql.Identifier(old)))
-    await connection.execute(
-        sql.SQL("alter table {} attach partition {} for values in ({})").format(
-            sql.Identifier(parent), sql.Identifier(partition), sql.Literal(city_id)
-        )
-    )

@@ -19,64 +19,8 @@ where slug %% %(slug)s or slug like %(prefix)s
 order by similarity(slug, %(slug)s) desc
 limit 3;
 
--- name: city_row
-select id, chunks, settled_from, settled_until
-from city where slug = %(slug)s;
-
--- name: dense
--- The exact scan of one city's partition; "+ 0" keeps the planner from any index.
-select v.chunk_id, c.section_id, 1 - (v.vector <=> %(vector)s) as score
-from {vectors} v
-join chunk c on c.id = v.chunk_id
-where v.city_id = %(city)s
-  and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
-order by (v.vector <=> %(vector)s) + 0
-limit %(k)s;
-
--- name: dense_as_of
-select v.chunk_id, c.section_id, 1 - (v.vector <=> %(vector)s) as score
-from {vectors} v
-join chunk c on c.id = v.chunk_id
-join document d on d.id = c.document_id
-where v.city_id = %(city)s
-  and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
-  and (d.effective_from is null or d.effective_from <= %(as_of)s)
-  and (d.effective_until is null or d.effective_until > %(as_of)s)
-order by (v.vector <=> %(vector)s) + 0
-limit %(k)s;
-
--- name: lexical
--- BM25 as an inner product (<#> is its negative); a chunk without any of the terms is no hit.
-select * from (
-    select l.chunk_id, c.section_id, -(l.weights <#> %(query)s) as score
-    from chunk_lexical l
-    join chunk c on c.id = l.chunk_id
-    where l.city_id = %(city)s
-      and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
-    order by (l.weights <#> %(query)s) + 0
-    limit %(k)s
-) h where score > 0;
-
--- name: lexical_as_of
-select * from (
-    select l.chunk_id, c.section_id, -(l.weights <#> %(query)s) as score
-    from chunk_lexical l
-    join chunk c on c.id = l.chunk_id
-    join document d on d.id = c.document_id
-    where l.city_id = %(city)s
-      and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
-      and (d.effective_from is null or d.effective_from <= %(as_of)s)
-      and (d.effective_until is null or d.effective_until > %(as_of)s)
-    order by (l.weights <#> %(query)s) + 0
-    limit %(k)s
-) h where score > 0;
-
--- name: term_statistics
-select term, documents from term_stat where city_id = %(city)s and term = any(%(terms)s);
-
--- name: weighed_chunks
--- Over how many chunks a city's document frequencies count: past versions too.
-select count(*) from chunk where city_id = %(city)s and searchable;
+-- name: city_id
+select id from city where slug = %(slug)s;
 
 -- name: named
 -- The first chunk of every section that bears one of the numbers, its own number first.
@@ -213,15 +157,6 @@ update city set
         order by md5(s.external_id) limit 8) t), array[]::text[])
 where id = %(city)s;
 
--- name: chunk_words
--- What of each searchable chunk of a city is searched by words.
-select c.id, s.heading, t.titles, t.text
-from chunk c
-join chunk_text t on t.chunk_id = c.id
-join section s on s.id = c.section_id
-where c.city_id = %(city)s and c.searchable
-order by c.id;
-
 -- name: unencoded
 -- Distinct embedding inputs of a city that have no vector yet.
 with left_over as (
@@ -250,16 +185,11 @@ update city set encoded = (
       and exists (select from {embeddings} e where e.input = c.input))
 where id = %(city)s;
 
--- name: fill_vectors
-insert into {partition} (city_id, chunk_id, vector)
-select c.city_id, c.id, e.vector
-from chunk c join {embeddings} e on e.input = c.input
-where c.city_id = %(city)s and c.searchable
-order by c.id;
-
 -- name: stale_cities
--- Cities whose partitions do not hold all that the rows say.
-select id, slug, lexical_ready, dense_ready from city
-where not (lexical_ready and dense_ready) and exists (
-    select from chunk c where c.city_id = city.id and c.searchable)
-order by chunks, id;
+-- Cities whose partitions do not hold all that the rows say, or lack the index that their size asks for.
+select c.id, c.slug
+from city c left join dense_index i on i.city_id = c.id and i.vectors = %(vectors)s
+where not (c.lexical_ready and c.dense_ready and (
+        coalesce(i.rows, c.chunks) <= %(exact_up_to)s or i.hnsw is not null))
+  and exists (select from chunk k where k.city_id = c.id and k.searchable)
+order by c.chunks, c.id;

@@ -1,21 +1,23 @@
 """Reading the store: the three legs, the registry, coverage.
 
-One statement a question, all of it within one city; the index policy is here and
-not the planner's: a city's partition is scanned exactly.
+Each leg is one transaction within one city; the index policy is here and in
+`vectors`, not the planner's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from pgvector import HalfVector, SparseVector
+import numpy as np
+from pgvector import HalfVector
 from psycopg import AsyncConnection
 
 from appliance.corpus.references import Kind
-from appliance.corpus.words import PLACES, query_places, query_weights
+from appliance.corpus.words import terms
 from appliance.domain import (
     ChunkId,
     ChunkKind,
@@ -41,10 +43,24 @@ from appliance.ports import (
     FoundChunk,
     Only,
     Override,
+    Shortfall,
     Vectors,
 )
 from appliance.store.database import Pool, connected
+from appliance.store.naming import PostgresRegister
+from appliance.store.near import slips
+from appliance.store.postings import Ranking, bm25
 from appliance.store.sql import statement
+from appliance.store.vectors import DenseIndex, ef_search
+from appliance.store.words import postings_of
+
+_log = logging.getLogger(__name__)
+
+# Where a city holds past and future versions, a walk looks at so many times k vectors to find k that
+# are in force; if that is not enough, the city is scanned.
+_PASSED_OVER = 4
+
+_LONG_TERM = 8  # letters; in shorter ones two slips leave too little of a word
 
 _SECTION_KINDS = ["section", "table", "appendix", "chapter", "article", "part", "whole"]
 
@@ -52,9 +68,11 @@ _SECTION_KINDS = ["section", "table", "appendix", "chapter", "article", "part", 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CityRow:
     id: int
-    chunks: int
+    slug: CityId
     settled_from: date | None
     settled_until: date | None
+    dense_ready: bool
+    index: DenseIndex
 
     def settled(self, day: date) -> bool:
         """Tell whether on `day` every stored version is in force, so that no filter is needed."""
@@ -63,12 +81,13 @@ class _CityRow:
         )
 
 
-class PostgresStore:
+class PostgresStore(PostgresRegister):
     """The store over a pool; `vectors` is the partitioned table of the encoder's model."""
 
     def __init__(self, pool: Pool, *, vectors: str) -> None:
         self._pool = pool
         self._vectors = vectors
+        self.on_short: Callable[[Shortfall], None] = _log_short  # whoever counts these sets it
 
     async def cities(self) -> Sequence[Coverage]:
         """Return every city with what is held of it, by id."""
@@ -97,38 +116,85 @@ class PostgresStore:
     async def dense(
         self, city: CityId, vector: Vectors, k: int, as_of: date, only: Only = None
     ) -> Sequence[Hit]:
-        """Return the k nearest chunks in force by cosine, exactly; none before the city is encoded."""
-        row = await self._city(city)
-        name = "dense" if row.settled(as_of) else "dense_as_of"
-        rows = await self._rows(
-            name,
-            {"vectors": self._vectors},
-            vector=HalfVector(vector),
-            city=row.id,
-            k=k,
-            as_of=as_of,
-            only=_ids(only),
+        """Return the k nearest chunks in force by cosine; none before the city is encoded.
+
+        Exactly in a small city; in a big one through its HNSW index, unless that gives fewer than k
+        or the search is among given sections.  Always min(k, those that may be found) rows.
+        """
+        search = {"vector": HalfVector(vector), "k": k, "as_of": as_of, "only": _ids(only)}
+        async with connected(self._pool) as connection:
+            row = await self._city(connection, city)
+            search["city"] = row.id
+            if only is None and row.index.graph_for():
+                rows = await self._walk(connection, row, search)
+                if len(rows) == k:
+                    return _hits(rows, "dense", "hnsw")
+            rows = await self._scan(connection, row, search)
+            if len(rows) < k and row.dense_ready:
+                await self._check(connection, row, search, len(rows))
+        return _hits(rows, "dense", "exact")
+
+    async def _walk(
+        self, connection: AsyncConnection, row: _CityRow, search: dict[str, Any]
+    ) -> list[tuple[Any, ...]]:
+        # Of versions that are not in force on the day, more have to be passed over.
+        depth = search["k"] * (1 if row.settled(search["as_of"]) else _PASSED_OVER)
+        await _fetch(
+            connection,
+            "walk_settings",
+            {},
+            {"ef_search": ef_search(depth, row.index.rows), "rows": row.index.rows},
         )
-        return _hits(rows, "dense")
+        vectors = {"vectors": self._vectors}
+        rows = await _fetch(connection, "dense_walk", vectors, {**search, "depth": depth})
+        await _fetch(connection, "scan_settings", {}, {})
+        return rows
+
+    async def _scan(
+        self, connection: AsyncConnection, row: _CityRow, search: dict[str, Any]
+    ) -> list[tuple[Any, ...]]:
+        name = "dense_exact" if row.settled(search["as_of"]) else "dense_exact_as_of"
+        return await _fetch(connection, name, {"vectors": self._vectors}, search)
+
+    async def _check(
+        self, connection: AsyncConnection, row: _CityRow, search: dict[str, Any], rows: int
+    ) -> None:
+        """Tell of a search that gave less than there is."""
+        ((eligible,),) = await _fetch(connection, "eligible", {}, search)
+        if rows < (promised := min(search["k"], eligible)):
+            self.on_short(Shortfall(city=row.slug, leg="dense", rows=rows, promised=promised))
 
     async def lexical(
         self, city: CityId, text: str, k: int, as_of: date, only: Only = None
     ) -> Sequence[Hit]:
         """Return the k best chunks in force by BM25; none if no term of the text is in the city."""
-        row = await self._city(city)
-        statistics = await self._rows("term_statistics", city=row.id, terms=query_places(text))
-        weights = query_weights(text, await self._weighed(row), dict(statistics))
-        if not weights:
-            return []
-        query = SparseVector({p - 1: w for p, w in weights.items()}, PLACES)
-        name = "lexical" if row.settled(as_of) else "lexical_as_of"
-        rows = await self._rows(name, query=query, city=row.id, k=k, as_of=as_of, only=_ids(only))
-        return _hits(rows, "lexical")
+        async with connected(self._pool) as connection:
+            row = await self._city(connection, city)
+            postings, chunks, average = await postings_of(connection, row.id, terms(text))
+            ranking = bm25(postings, chunks=chunks, average=average)
+            if only is not None:
+                ids = await _fetch(connection, "chunks_of_sections", {}, {"only": _ids(only)})
+                ranking = ranking.among(np.array([id_ for (id_,) in ids], np.int64))
+            rows = await _best_in_force(connection, ranking, k, as_of)
+        return _hits(rows, "lexical", "exact")
 
-    async def frequencies(self, city: CityId, places: Sequence[int]) -> dict[int, int]:
-        """Return in how many chunks of the city each term's place occurs (absent: nowhere)."""
-        row = await self._city(city)
-        return dict(await self._rows("term_statistics", city=row.id, terms=list(places)))
+    async def frequencies(self, city: CityId, terms: Sequence[str]) -> dict[str, int]:
+        """Return in how many chunks of the city each term occurs (absent: nowhere)."""
+        return dict(await self._rows("frequencies", city=city, terms=list(terms)))
+
+    async def near_terms(self, city: CityId, term: str) -> Mapping[str, int]:
+        """Return the city's terms that one or two slips make of this one, with their frequencies.
+
+        One slip is a letter more, less or other, or two that changed places; all such are found.
+        Of long terms those of two slips are found that share enough of their spelling.
+        """
+        long = len(term) >= _LONG_TERM
+        rows = await self._rows("near_terms", city=city, term=term, slips=slips(term), long=long)
+        return dict(rows)
+
+    async def vocabulary(self, city: CityId) -> Mapping[str, int]:
+        """Return every term of the city with the number of chunks that hold it."""
+        return dict(await self._rows("vocabulary", city=city))
 
     async def named(
         self, city: CityId, numbers: Sequence[str], k: int, as_of: date, only: Only = None
@@ -136,16 +202,11 @@ class PostgresStore:
         """Return the chunks of the sections that bear one of the numbers, own numbers first."""
         if not numbers:
             return []
-        row = await self._city(city)
-        rows = await self._rows(
-            "named",
-            city=row.id,
-            numbers=list(numbers),
-            kinds=_SECTION_KINDS,
-            k=k,
-            as_of=as_of,
-            only=_ids(only),
-        )
+        search = {"numbers": list(numbers), "k": k, "as_of": as_of, "only": _ids(only)}
+        async with connected(self._pool) as connection:
+            row = await self._city(connection, city)
+            parameters = {**search, "city": row.id, "kinds": _SECTION_KINDS}
+            rows = await _fetch(connection, "named", {}, parameters)
         return _hits([(c, s, 1.0 / (1.0 + w)) for c, s, w in rows], "named")
 
     async def chunks(self, ids: Sequence[ChunkId]) -> Sequence[FoundChunk]:
@@ -226,19 +287,21 @@ class PostgresStore:
         async with connected(self._pool) as connection:
             return await _fetch(connection, name, identifiers or {}, parameters)
 
-    async def _city(self, city: CityId) -> _CityRow:
-        rows = await self._rows("city_row", slug=city)
+    async def _city(self, connection: AsyncConnection, city: CityId) -> _CityRow:
+        rows = await _fetch(
+            connection, "searched_city", {}, {"slug": city, "vectors": self._vectors}
+        )
         if not rows:
             raise await self._no_such_city(city)
-        id_, chunks, since, until = rows[0]
-        return _CityRow(id=id_, chunks=chunks, settled_from=since, settled_until=until)
-
-    async def _weighed(self, row: _CityRow) -> int:
-        """Return how many chunks the document frequencies count; `chunks` counts current ones."""
-        if row.settled_until is None:  # then no version ever ended
-            return row.chunks
-        ((count,),) = await self._rows("weighed_chunks", city=row.id)
-        return int(count)
+        id_, since, until, dense_ready, vectors, hnsw = rows[0]
+        return _CityRow(
+            id=id_,
+            slug=city,
+            settled_from=since,
+            settled_until=until,
+            dense_ready=dense_ready,
+            index=DenseIndex(rows=vectors, hnsw=hnsw),
+        )
 
     async def _no_such_city(self, city: str) -> NoSuchCity:
         rows = await self._rows("nearest_cities", slug=city, prefix=f"{city[:4]}%")
@@ -248,17 +311,44 @@ class PostgresStore:
 async def _fetch(
     connection: AsyncConnection, name: str, identifiers: dict[str, str], parameters: dict[str, Any]
 ) -> list[tuple[Any, ...]]:
-    cursor = await connection.execute(statement(name, **identifiers), parameters)
+    # Never prepared: a generic plan would have to do for every city, small or big.
+    cursor = await connection.execute(statement(name, **identifiers), parameters, prepare=False)
     return await cursor.fetchall()
 
 
-def _hits(rows: Sequence[tuple[Any, ...]], leg: Leg) -> list[Hit]:
+async def _best_in_force(
+    connection: AsyncConnection, ranking: Ranking, k: int, as_of: date
+) -> list[tuple[Any, ...]]:
+    """Return (chunk, section, score) of the k best of a ranking that may be found.
+
+    As most of a city is in force, few more than k have to be looked at; where it is not, all are.
+    """
+    depth = 2 * k
+    while True:
+        best = dict(ranking.best(depth))
+        search = {"ids": list(best), "k": k, "as_of": as_of}
+        rows = await _fetch(connection, "in_force", {}, search)
+        if len(rows) == k or depth >= len(ranking):
+            return [(chunk, section, best[chunk]) for chunk, section in rows]
+        depth *= 8
+
+
+def _hits(rows: Sequence[tuple[Any, ...]], leg: Leg, path: str = "") -> list[Hit]:
     return [
         Hit(
-            chunk=ChunkId(chunk), section=SectionId(section), leg=leg, rank=rank, score=float(score)
+            chunk=ChunkId(chunk),
+            section=SectionId(section),
+            leg=leg,
+            rank=rank,
+            score=float(score),
+            path=path,
         )
         for rank, (chunk, section, score) in enumerate(rows, start=1)
     ]
+
+
+def _log_short(shortfall: Shortfall) -> None:
+    _log.error("A search gave less than there is: %s.", shortfall)
 
 
 def _ids(only: Only) -> list[int] | None:

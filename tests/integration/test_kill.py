@@ -97,10 +97,8 @@ _CONTENT = {
         from chunk_embedding_m1 v left join chunk k on k.id = v.chunk_id
         left join document d on d.id = k.document_id""",
     "lexical": """
-        select d.external_id, d.version, k.ordinal, md5(l.weights::text)
-        from chunk_lexical l left join chunk k on k.id = l.chunk_id
-        left join document d on d.id = k.document_id""",
-    "terms": "select c.slug, t.term, t.documents from term_stat t join city c on c.id = t.city_id",
+        select c.slug, p.term, p.documents from posting p join city c on c.id = p.city_id""",
+    "words": "select slug, words_version, weighed, average_length from city",
     "partitions": """
         select p.relname, count(*) from pg_inherits i join pg_class p on p.oid = i.inhparent
         where p.relkind = 'p' group by 1""",
@@ -227,9 +225,9 @@ def test_the_second_edition_has_all_that_a_kill_could_spoil(ring: Ring) -> None:
     whole = ring.whole
     assert len(whole["documents"]) > RECORDS + 200
     assert sum(row[5] for row in whole["documents"]) == RECORDS - RECORDS // 25 + 50
-    assert len(whole["chunks"]) == len(whole["dense"]) == len(whole["lexical"])
+    assert len(whole["chunks"]) == len(whole["dense"]) == sum(row[2] for row in whole["words"])
     assert {row[9] for row in whole["cities"]} == {True}
-    assert whole["partitions"] == [("chunk_embedding_m1", 2), ("chunk_lexical", 2)]
+    assert whole["partitions"] == [("chunk_embedding_m1", 2), ("posting", 2)]
     assert whole["left-over tables"] == whole["unfinished jobs"] == []
 
 
