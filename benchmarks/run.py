@@ -7,20 +7,24 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from appliance.clients.encode import MiniLmEncoder
 from appliance.commands.options import Json, err, print_json
 from appliance.domain import CityId
 from appliance.errors import BadRequest
 from appliance.settings import read_settings
 from appliance.wiring import open_house
-from benchmarks.encoder import compare
+from benchmarks.encoder import compare, compare_quality, plain_encoder
+from benchmarks.passages import read_exam
 from benchmarks.references import measure as measure_references
+from benchmarks.roles import try_roles
 from benchmarks.search import Latency, measure
+from models.manifest import read_manifest
 
 app = typer.Typer(help="How fast?  Figures of this machine, with n.", no_args_is_help=True)
 
@@ -43,9 +47,58 @@ def encoder_command(
         typer.Option("--plain", help="The python of an environment with sentence-transformers."),
     ] = None,
     rounds: Annotated[int, typer.Option("--rounds", min=1, help="Rounds of each, in turn.")] = 5,
+    cases: Annotated[
+        list[Path] | None,
+        typer.Option("--cases", help="Compare what these questions find, not the speed."),
+    ] = None,
+    corpus: Annotated[
+        list[Path] | None, typer.Option("--corpus", help="Corpus files that the cases are about.")
+    ] = None,
 ) -> None:
-    """Chunks a second of the encoder, and its ratio to plain sentence-transformers."""
-    print(compare(plain, rounds).report())
+    """Chunks a second of the encoder beside plain sentence-transformers, or what questions find by both."""
+    if not cases:
+        print(compare(plain, rounds).report())
+        return
+    if plain is None or not corpus:
+        raise BadRequest("--cases needs --plain and --corpus: there is nothing to compare without.")
+    for line in compare_quality(plain, read_exam(corpus, cases, MiniLmEncoder().tokenizer)):
+        print(line, flush=True)
+
+
+@app.command("roles")
+def roles_command(
+    cases: Annotated[list[Path], typer.Option("--cases", help="Files of evaluation cases.")],
+    corpus: Annotated[
+        list[Path], typer.Option("--corpus", help="Corpus files that the cases are about.")
+    ],
+    model: Annotated[
+        str, typer.Option("--model", help="The model's name in models/manifest.toml.")
+    ] = "all-MiniLM-L6-v2-int8",
+    plain: Annotated[
+        Path | None,
+        typer.Option("--plain", help="The python of an environment with sentence-transformers."),
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--folder", help="The model's folder, which that python opens.")
+    ] = None,
+) -> None:
+    """Prefixes before question and passage, each pair of the manifest; exit 1 if another is better."""
+    manifest = read_manifest()
+    if model not in manifest.roles:
+        raise BadRequest(f"models/manifest.toml has no roles of {model!r}.")
+    if (plain is None) != (folder is None):
+        raise BadRequest("--plain and --folder go together: the one opens the other.")
+    encoder = MiniLmEncoder()
+    exam = read_exam(corpus, cases, encoder.tokenizer)
+    with (
+        nullcontext(encoder.encode_now) if plain is None else plain_encoder(plain, folder) as encode
+    ):
+        trial = try_roles(model, manifest, exam, encode)
+    encoder.close()
+    for line in trial.lines():
+        print(line)
+    if trial.better:
+        raise typer.Exit(1)
 
 
 @app.command("references")
