@@ -158,7 +158,7 @@ def retrieval_command(
     ] = None,
     part: Annotated[
         list[str] | None,
-        typer.Option("--part", help="Only dense, wide, words, updates or clients."),
+        typer.Option("--part", help="Only dense, wide, clients, words or updates."),
     ] = None,
     questions: Annotated[
         int, typer.Option("--questions", min=1, help="Questions to each city, by meaning.")

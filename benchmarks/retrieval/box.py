@@ -45,6 +45,7 @@ Query = LiteralString | sql.Composed
 class Box:
     """An open store, and the numbers of the cities that were loaded into it."""
 
+    folder: Path
     dsn: str
     pool: Pool
     vectors: str  # the partitioned table of the encoder's model
@@ -135,6 +136,7 @@ async def opened(model: str, dimension: int, chunks: int) -> AsyncIterator[Box]:
                 tables = await prepare_model(pool, name=model, dimension=dimension)
                 with Memory(cluster.pid) as memory:
                     yield Box(
+                        folder=folder,
                         dsn=cluster.dsn,
                         pool=pool,
                         vectors=tables.vectors,

@@ -40,16 +40,17 @@ class Formula:
         counts = [Counter(t) for t in tokens]
         self.lengths = np.array([len(t) for t in tokens], dtype=np.float64)
         self._average = max(1.0, float(self.lengths.mean()))
-        self._found: dict[str, list[tuple[int, int]]] = {}
+        found: dict[str, list[tuple[int, int]]] = {}
         for position, of in enumerate(counts):
             for term, count in of.items():
-                self._found.setdefault(term, []).append((position, count))
+                found.setdefault(term, []).append((position, count))
+        self._found = {term: np.array(of).T for term, of in found.items()}
 
     def scores(self, question: str) -> NDArray[np.float64]:
         """Return the score of every text."""
         scores = np.zeros(len(self.lengths))
         for term in set(terms(question)) & self._found.keys():
-            places, tf = np.array(self._found[term]).T
+            places, tf = self._found[term]
             with_term = len(places)
             idf = math.log(1 + (len(scores) - with_term + 0.5) / (with_term + 0.5))
             norm = K1 * (1 - B + B * self.lengths[places] / self._average)

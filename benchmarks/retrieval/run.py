@@ -6,10 +6,13 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
+import anyio.to_thread
 import numpy as np
 
 from appliance.clients.encode import MiniLmEncoder
@@ -25,9 +28,10 @@ from benchmarks.retrieval.report import Report
 from benchmarks.retrieval.scale import WIDE, Loaded, Source, load_cities
 from benchmarks.retrieval.texts import Piece, made_city, real_pieces, samples
 from benchmarks.retrieval.updates import measure_updates
-from benchmarks.retrieval.vectors import pool_of
+from benchmarks.retrieval.vectors import Pool, pool_of
 
-PARTS = ("dense", "wide", "words", "updates", "clients")
+PARTS = ("dense", "wide", "clients", "words", "updates")
+LOADED = {"dense", "wide", "clients"}  # the parts that search the sixty cities
 SCALE = 60_000
 REAL_TEXT = 60_000  # most chunks of real text that are cut
 REAL_VECTORS = 200_000  # most that are read from another box
@@ -62,8 +66,7 @@ async def _until_ended(wanted: Wanted) -> Report:
     task = asyncio.current_task()
     assert task is not None  # asyncio.run made one
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    unknown = set(wanted.parts) - set(PARTS)
-    if unknown:
+    if unknown := set(wanted.parts) - set(PARTS):
         raise BadRequest(f"--part {min(unknown)} is none of {', '.join(PARTS)}.")
     clock = Clock(seconds=60 * wanted.minutes)
     encoder = MiniLmEncoder()
@@ -78,27 +81,32 @@ async def _measured(wanted: Wanted, encoder: MiniLmEncoder, clock: Clock) -> Rep
     say(clock, "cutting real text")
     pieces = await _cut(corpus, encoder, min(wanted.scale, REAL_TEXT))
     texts = _questions(wanted.cases)
-    vectors = encoder.encode_now(texts)
-    source = _source(wanted, pieces, vectors, encoder, clock)
+    asked = list(zip(texts, encoder.encode_now(texts), strict=True))
     report = Report(
         command=wanted.command,
         scale=wanted.scale,
         real_chunks=sum(len(p.chunks) for p in pieces),
-        real_vectors=len(source.pool.vectors),
+        real_vectors=0,
         questions=len(texts),
         cores=os.cpu_count() or 1,
     )
+    pool = None
+    if LOADED & set(wanted.parts):
+        pool = await anyio.to_thread.run_sync(_pool, wanted, pieces, encoder, clock)
+        report.real_vectors = len(pool.vectors)
     async with opened(encoder.model, encoder.dimension, wanted.scale) as box:
-        asked = list(zip(texts, vectors, strict=True))
-        await _run_parts(box, wanted, source, asked, encoder, report, clock)
-        report.server_mb = box.memory.server_mb
-        report.client_mb = box.memory.client_mb
+        say(clock, f"a box in {box.folder}")
+        if pool is not None:
+            source = Source(pieces=pieces, pool=pool, questions=np.stack([v for _, v in asked]))
+            await _over_cities(box, wanted, source, asked, encoder, report, clock)
+        await _over_text(box, wanted, pieces, texts, encoder, report, clock)
+        report.server_mb, report.client_mb = box.memory.server_mb, box.memory.client_mb
     report.seconds = round(clock.spent, 1)
     report.cut = clock.cut
     return report
 
 
-async def _run_parts(
+async def _over_cities(
     box: Box,
     wanted: Wanted,
     source: Source,
@@ -107,37 +115,45 @@ async def _run_parts(
     report: Report,
     clock: Clock,
 ) -> None:
-    """Run the parts that are wanted, the cities being loaded for those that need them."""
-    parts = [p for p in PARTS if p in wanted.parts]
-    if {"dense", "wide", "clients"} & set(parts):
-        loaded = await load_cities(box, source, wanted.scale, wanted.questions, clock)
-        report.loading = loaded.loading
-    for part in parts:
-        if clock.over(part):
-            continue
-        say(clock, f"part: {part}")
-        match part:
-            case "dense":
-                report.dense = await race(
-                    box, box.vectors, loaded.questions, encoder.dimension, clock
-                )
-            case "wide":
-                report.wide = await race(
-                    box, loaded.wide_vectors, loaded.wide_questions, WIDE, clock
-                )
-            case "words":
-                report.words = await _words(box, source.pieces, [t for t, _ in asked], clock)
-            case "updates":
-                report.updates = await measure_updates(
-                    box,
-                    list(wanted.corpus) or [samples()],
-                    source.pieces,
-                    min(UPDATE_CHUNKS, report.real_chunks),
-                    encoder.tokenizer,
-                    clock,
-                )
-            case "clients":
-                report.clients = await measure_clients(box, encoder, _sizes(loaded), asked, clock)
+    """Load the cities and run the parts that search them."""
+    loaded = await load_cities(box, source, wanted.scale, wanted.questions, clock)
+    report.loading = loaded.loading
+    for part in _parts(wanted, LOADED, clock):
+        if part == "dense":
+            report.dense = await race(box, box.vectors, loaded.questions, encoder.dimension, clock)
+        elif part == "wide":
+            report.wide = await race(box, loaded.wide_vectors, loaded.wide_questions, WIDE, clock)
+        else:
+            report.clients = await measure_clients(box, encoder, _sizes(loaded), asked, clock)
+
+
+async def _over_text(
+    box: Box,
+    wanted: Wanted,
+    pieces: Sequence[Piece],
+    texts: Sequence[str],
+    encoder: MiniLmEncoder,
+    report: Report,
+    clock: Clock,
+) -> None:
+    """Run the parts that load real text of their own."""
+    for part in _parts(wanted, set(PARTS) - LOADED, clock):
+        if part == "words":
+            report.words = await _words(box, pieces, texts, clock)
+        else:
+            corpus = list(wanted.corpus) or [samples()]
+            chunks = min(UPDATE_CHUNKS, report.real_chunks)
+            report.updates = await measure_updates(
+                box, corpus, pieces, chunks, encoder.tokenizer, clock
+            )
+
+
+def _parts(wanted: Wanted, among: AbstractSet[str], clock: Clock) -> Iterator[str]:
+    """Yield the wanted parts for which there is time."""
+    for part in PARTS:
+        if part in wanted.parts and part in among and not clock.over(part):
+            say(clock, f"part: {part}")
+            yield part
 
 
 def _sizes(loaded: Loaded) -> dict[CityId, int]:
@@ -177,20 +193,12 @@ def _questions(cases: Sequence[Path]) -> list[str]:
     return [texts[i] for i in order]
 
 
-def _source(
-    wanted: Wanted,
-    pieces: Sequence[Piece],
-    questions: Vectors,
-    encoder: MiniLmEncoder,
-    clock: Clock,
-) -> Source:
-    """Return what cities are made of: vectors of the home, or of the first sections, encoded now."""
+def _pool(wanted: Wanted, pieces: Sequence[Piece], encoder: MiniLmEncoder, clock: Clock) -> Pool:
+    """Return what vectors are made of: those of the home, or of some of the text, encoded now."""
     if wanted.home is not None:
         say(clock, f"reading vectors of {wanted.home}")
-        inputs, vectors = vectors_of(wanted.home, encoder.model, REAL_VECTORS)
-    else:
-        by_digest = {d: t for p in pieces for d, t in zip(p.digests, p.inputs, strict=True)}
-        chosen = dict(list(by_digest.items())[:ENCODED])
-        say(clock, f"encoding {len(chosen)} chunks")
-        inputs, vectors = list(chosen), encoder.encode_now(list(chosen.values()))
-    return Source(pieces=pieces, pool=pool_of(inputs, vectors), questions=questions)
+        return pool_of(*vectors_of(wanted.home, encoder.model, REAL_VECTORS))
+    by_digest = {d: t for p in pieces for d, t in zip(p.digests, p.inputs, strict=True)}
+    chosen = dict(islice(by_digest.items(), ENCODED))
+    say(clock, f"encoding {len(chosen)} chunks")
+    return pool_of(list(chosen), encoder.encode_now(list(chosen.values())))

@@ -12,6 +12,7 @@ import numpy as np
 from appliance.domain import CityId
 from appliance.ports import Vectors
 from appliance.store.loading import PostgresLoader, prepare_model
+from appliance.store.vectors import EXACT_UP_TO
 from benchmarks.retrieval.box import Box
 from benchmarks.retrieval.dense import K, Question
 from benchmarks.retrieval.progress import Clock, Step
@@ -30,7 +31,6 @@ from benchmarks.retrieval.vectors import (
 
 WIDE = 1_024
 WIDE_PART = 8  # one chunk in so many is also held with WIDE dimensions
-PLANNED = 5_000  # chunks up to which a partition is scanned; figures of building are parted there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class Loading:
     chunks: int = 0
     rows: Rate = field(default_factory=Rate)  # sections, chunks and words: `load_file`
     vectors: Rate = field(default_factory=Rate)  # `keep_vectors`
-    built_small: Rate = field(default_factory=Rate)  # `build_dense`, up to PLANNED chunks
+    built_small: Rate = field(default_factory=Rate)  # `build_dense`, up to EXACT_UP_TO chunks
     built_large: Rate = field(default_factory=Rate)  # above
     wide_built: Rate = field(default_factory=Rate)  # with WIDE dimensions
     bytes_a_row: float = 0.0  # of a city's vectors
@@ -93,12 +93,12 @@ class Loaded:
 def wide_cities(sizes: Sequence[int]) -> set[int]:
     """Return the positions of the cities that are also held with WIDE dimensions.
 
-    The larger half of that part is one city, so that it holds large and small ones.
+    Each takes at most half of what is left of that part, so that it holds large and small ones.
     """
     left = sum(sizes) // WIDE_PART
     chosen: set[int] = set()
     for position, size in enumerate(sizes):
-        if size <= (left if chosen else left / 2):
+        if size <= left / 2:
             chosen.add(position)
             left -= size
     return chosen
@@ -175,7 +175,7 @@ async def _load(
     loading.vectors.add(made.chunks, time.perf_counter() - began)
     began = time.perf_counter()
     await box.loader.build_dense(box.ids[made.city.id])
-    built = loading.built_small if made.chunks <= PLANNED else loading.built_large
+    built = loading.built_small if made.chunks <= EXACT_UP_TO else loading.built_large
     built.add(made.chunks, time.perf_counter() - began)
     loading.cities += 1
     loading.chunks += made.chunks
@@ -217,7 +217,7 @@ async def _sizes(box: Box, loaded: Loaded) -> None:
     loading.bytes_a_row = _a_row(rows, loading.chunks)
     loading.index_bytes_a_row = _a_row(indexes, loading.built_large.rows)
     rows, indexes = await box.vector_bytes(loaded.wide_vectors)
-    large = {q.city: q.chunks for q in loaded.wide_questions if q.chunks > PLANNED}
+    large = {q.city: q.chunks for q in loaded.wide_questions if q.chunks > EXACT_UP_TO}
     loading.wide_bytes_a_row = _a_row(rows, loading.wide_built.rows)
     loading.wide_index_bytes_a_row = _a_row(indexes, sum(large.values()))
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import PERMITBOX, Database, environment
 
 from appliance.clients.encode import MiniLmEncoder
 from appliance.corpus.words import terms
@@ -28,6 +27,7 @@ from benchmarks.retrieval.scale import Source, load_cities
 from benchmarks.retrieval.texts import Piece, made_city, real_pieces, samples
 from benchmarks.retrieval.updates import MadeUpEncoder, measure_updates
 from benchmarks.retrieval.vectors import pool_of
+from tests.integration.conftest import PERMITBOX, Database, environment
 
 QUESTIONS = ("How tall may a fence be?", "permit for a shed", "fees of a plan check", "xyzzy")
 
@@ -49,6 +49,7 @@ async def opened(database: Database) -> AsyncIterator[Box]:
     async with open_pool(database.dsn) as pool:
         tables = await prepare_model(pool, name=MiniLmEncoder.model, dimension=384)
         yield Box(
+            folder=Path(),
             dsn=database.dsn,
             pool=pool,
             vectors=tables.vectors,
@@ -71,16 +72,17 @@ async def test_one_global_index_loses_rows_and_the_product_does_not(
 ) -> None:
     async with opened(empty) as box:
         clock = Clock(seconds=60)
-        loaded = await load_cities(box, source(pieces), 1_000, 4, clock, cities=10)
-        assert (loaded.loading.cities, loaded.loading.chunks) == (10, 1_000)
+        loaded = await load_cities(box, source(pieces), 600, 4, clock, cities=6)
+        assert (loaded.loading.cities, loaded.loading.chunks) == (6, 600)
         assert loaded.loading.bytes_a_row > 768
         found = await race(box, box.vectors, loaded.questions, 384, clock)
         whole = {f.contestant: f for f in found.figures if f.over == "all"}
         assert whole["global HNSW"].rows_min < 12
         assert whole["iterative strict"].rows_min == 12
         assert (whole[OURS].rows_min, whole[OURS].empty) == (12, 0.0)
-        assert whole[OURS].recall_worst >= 0.99
-        assert {f.n for f in whole.values()} == {40}
+        # Of 48 right rows of a city one may be lost to the rounding to 16 bits.
+        assert whole[OURS].recall_worst >= 0.97
+        assert {f.n for f in whole.values()} == {24}
 
 
 async def test_the_store_gives_what_the_formula_gives(empty: Database, pieces: list[Piece]) -> None:
@@ -129,23 +131,24 @@ def test_a_disk_that_is_too_small_is_refused_before_anything_is_made(tmp_path: P
 def test_ended_in_the_middle_it_leaves_nothing(reachable: Path) -> None:
     folder = reachable / "ended"
     folder.mkdir(mode=0o755)
-    command = [*PERMITBOX, "bench", "retrieval", "--scale", "4000", "--part", "dense"]
-    process = subprocess.Popen(
-        command,
+    few = str(samples() / "alder-falls" / "02-fees.md")  # whose chunks are encoded in a moment
+    with subprocess.Popen(
+        [*PERMITBOX, "bench", "retrieval", "--part", "dense", "--corpus", few],
         stderr=subprocess.PIPE,
         text=True,
         env=environment(TMPDIR=str(folder)),
-    )
-    assert process.stderr is not None
-    seen = [line for line in iter(process.stderr.readline, "") if _ended_at(line, process, folder)]
-    assert process.wait(60) == 130
+    ) as process:
+        assert process.stderr is not None
+        lines = iter(process.stderr.readline, "")
+        seen = [line for line in lines if _ended_at(line, process, folder)]
+        assert process.wait(60) == 130
     assert seen
-    assert not list(folder.iterdir())
+    assert not list(folder.glob("permitbox-bench-*"))
 
 
 def _ended_at(line: str, process: subprocess.Popen[str], folder: Path) -> bool:
     """End the process at its first line about loading, when its folder is there."""
-    if "loading" not in line or not list(folder.iterdir()):
+    if "loading" not in line or not list(folder.glob("permitbox-bench-*")):
         return False
     process.send_signal(signal.SIGTERM)
     return True

@@ -69,7 +69,8 @@ def test_the_part_of_long_vectors_holds_large_and_small_cities() -> None:
     chosen = [sizes[i] for i in wide_cities(sizes)]
     assert sum(chosen) <= 600_000 / 8
     assert max(chosen) > 20_000
-    assert min(chosen) == 400
+    assert min(chosen) < 1_000
+    assert len(chosen) > 4
 
 
 # ------------------------------------------------------------------ vectors
