@@ -197,6 +197,27 @@ def retrieval_command(
         print(line)
 
 
+@app.command("obliqa")
+def obliqa_command(
+    shared: Annotated[
+        Path, typer.Option("--shared", help="The folder with corpus/eval-obliqa.")
+    ] = Path("../shared"),
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="So many of its questions, spread evenly.")
+    ] = None,
+    home: Annotated[
+        Path | None,
+        typer.Option("--home", help="Where the box is made and kept; without it, it is removed."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
+) -> None:
+    """Recall@10 and MAP@10 of a public data set of regulation, beside published figures."""
+    from benchmarks.obliqa import run as run_obliqa
+
+    for line in run_obliqa(shared, limit=limit, home=home, as_json=as_json):
+        print(line)
+
+
 @app.command("trees")
 def trees_command(
     corpus: Annotated[

@@ -35,7 +35,7 @@ from eval.entry import Provenance, entry, grids, next_entry
 from eval.grids import Grid, parts_grid, untouched_grid
 from eval.journal import Header, Journal, parse_journal, resumed
 from eval.measure import Selection, measure_ablation, select
-from eval.results import RunUnreadable, result_line
+from eval.results import RunUnreadable, Sourced, result_line
 from eval.session import AsJson, Cases, Cities, Corpus, Limit, More, Plan
 from eval.variants import Study, VariantsUnreadable, parse_study
 
@@ -83,7 +83,12 @@ def ablate_command(
             floors=Path(),
             as_json=as_json,
         )
-        run = _Run(plan=plan, study=study, digests=session.digests_of(plan))
+        run = _Run(
+            plan=plan,
+            study=study,
+            cases=session.read_case_files(plan),
+            digests=session.digests_of(plan),
+        )
         try:
             session.in_house(run.work)
         except KeyboardInterrupt:
@@ -104,6 +109,7 @@ class _Run:
 
     plan: Plan
     study: Study
+    cases: list[Sourced]
     digests: dict[str, str]
     results: list[AblationResult] = field(default_factory=list)
     selection: Selection = field(default_factory=lambda: Selection(taken=()))
@@ -112,8 +118,7 @@ class _Run:
     async def work(self, house: House) -> None:
         """Ask every question of every variant, but those that --out has already."""
         coverages = await house.store.cities()
-        sourced = session.read_case_files(self.plan)
-        self.selection = select(sourced, coverages, answerable_only=True, limit=self.plan.limit)
+        self.selection = select(self.cases, coverages, answerable_only=True, limit=self.plan.limit)
         session.tell_selection(self.selection)
         asked = {s.case.city for s in self.selection.taken}
         self.held = tuple(c for c in coverages if c.city.id in asked)

@@ -27,7 +27,7 @@ from appliance.domain import (
     StoredSection,
 )
 from appliance.errors import NoSuchSection, QuestionRefused
-from appliance.ports import Coverage, Encoder, FoundChunk, Searcher, Store
+from appliance.ports import ChunkPreview, Coverage, Encoder, Searcher, Store
 from appliance.retrieve import Recipe, Retrieved, retrieve
 from eval.ablation import AblationResult
 from eval.results import AnswerResult, Key, RetrievalResult, Sourced
@@ -126,7 +126,7 @@ class _Question:
     query: Query
     k: int
     searched: dict[Recipe, tuple[Retrieved, float]] = field(default_factory=dict)  # with its ms
-    chunks: dict[ChunkId, FoundChunk] = field(default_factory=dict)
+    previews: dict[ChunkId, ChunkPreview] = field(default_factory=dict)
 
     async def run(self, recipe: Recipe) -> None:
         """Search by a recipe, if that was not done for another variant."""
@@ -142,15 +142,15 @@ class _Question:
         if ranked is None:
             return [_found(p.section, p.span) for p in retrieved.passages]
         ranked = ranked[: 4 * self.k + 40]  # as many as the product looks at
-        await self._read([r.chunk for r in ranked])
-        held = [r for r in ranked if r.chunk in self.chunks]
-        best = distinct(held, self.k, lambda r: self.chunks[r.chunk].section)
-        return [_found(c.section, c.span) for c in (self.chunks[r.chunk] for r in best)]
+        await self._preview([r.chunk for r in ranked])
+        held = [r for r in ranked if r.chunk in self.previews]
+        best = distinct(held, self.k, lambda r: self.previews[r.chunk])
+        return [_found(c.section, c.span) for c in await self.store.chunks([r.chunk for r in best])]
 
-    async def _read(self, ids: Sequence[ChunkId]) -> None:
-        missing = [i for i in ids if i not in self.chunks]
+    async def _preview(self, ids: Sequence[ChunkId]) -> None:
+        missing = [i for i in ids if i not in self.previews]
         if missing:
-            self.chunks |= {c.id: c for c in await self.store.chunks(missing)}
+            self.previews |= {p.id: p for p in await self.store.previews(missing)}
 
 
 async def measure_ablation(
