@@ -75,6 +75,16 @@ def normalise_number(text: str) -> str:
     return plain if plain.count("(") == plain.count(")") else plain.strip("().,;:-")
 
 
+def number_key(number: str) -> str:
+    """Return what writings of one normalised number share: its parts, whatever joins them.
+
+    "28-105.9", "28.105.9" and "28 105 9" have the key "28.105.9"; "15.04.020" and "15.4.20" have
+    "15.4.20".  The store's function of the same name gives the same (migration 0009).
+    """
+    joined = re.sub(r"[^a-z0-9]+", ".", number)
+    return re.sub(r"(^|\.)0+(?=[0-9])", r"\1", joined).strip(".")
+
+
 def find_references(text: str) -> list[Reference]:
     """Return every mention in running text, in reading order; overlaps go to the earlier keyword."""
     plain = text.translate(DASHES)
