@@ -6,6 +6,7 @@ the start.
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -29,13 +30,14 @@ from appliance.store import embedded
 from appliance.store.database import Pool, open_pool
 from appliance.store.loading import PostgresLoader, prepare_model
 from appliance.store.search import PostgresStore
-from benchmarks.retrieval.progress import Memory
+from benchmarks.retrieval.progress import Clock, Memory, say
 from benchmarks.retrieval.texts import Made
 
 DAY = date(2026, 1, 1)  # of all loading and asking
 
 _BYTES_A_CHUNK = 20_000  # of disk: rows, indexes of all contestants, the log of changes
 _SPARE = 6_000_000_000
+_TELL = 5.0  # seconds between two lines about an index
 _BATCH = 4_096  # vectors stored in one transaction
 
 Query = LiteralString | sql.Composed
@@ -65,6 +67,25 @@ class Box:
         for command in commands:
             async with self.pool.connection() as connection:
                 await connection.execute(command)
+
+    @asynccontextmanager
+    async def indexing(self, clock: Clock) -> AsyncIterator[None]:
+        """Tell now and then how far the index is that is built in the block."""
+        teller = asyncio.create_task(self._tell_of_index(clock))
+        try:
+            yield
+        finally:
+            teller.cancel()
+            await asyncio.wait([teller])
+
+    async def _tell_of_index(self, clock: Clock) -> None:
+        while True:
+            await asyncio.sleep(_TELL)
+            for table, done, total in await self.rows(
+                "select relid::regclass::text, tuples_done, tuples_total"
+                " from pg_stat_progress_create_index where tuples_total > 0"
+            ):
+                say(clock, f"index on {table}: {done:,} of {total:,}")
 
     # -------------------------------------------------------------- loading
 

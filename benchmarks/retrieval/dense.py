@@ -6,6 +6,7 @@ them before the next; the truth is the exact float32 answer.
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -27,8 +28,17 @@ SMALL = 0.02  # of all rows: the cities for which a filter behind a global index
 
 CLASSES = ((0, 1_000), (1_000, 5_000), (5_000, 20_000), (20_000, 60_000), (60_000, 10**9))
 
-# (city, number of the city, vector) to the chunks found
-Search = Callable[[CityId, int, Vectors], Awaitable[list[int]]]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The chunks that a contestant found, best first, and by which way: exact or hnsw."""
+
+    chunks: list[int]
+    path: str
+
+
+# (city, number of the city, vector) to what is found
+Search = Callable[[CityId, int, Vectors], Awaitable[Found]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +61,7 @@ class Reply:
     rows: int
     recall: float  # of the exact answer
     milliseconds: float
+    path: str = "hnsw"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +75,7 @@ class Figures:
     rows_mean: float
     rows_min: int
     empty: float  # share of replies without a row
+    graph: float  # share of replies through an HNSW index
     recall: float  # mean over cities
     recall_worst: float  # of a city
     worst: str
@@ -87,6 +99,7 @@ def figures(contestant: str, over: str, replies: Sequence[Reply]) -> Figures:
         rows_mean=round(statistics.mean(r.rows for r in replies), 2),
         rows_min=min(r.rows for r in replies),
         empty=round(sum(not r.rows for r in replies) / len(replies), 4),
+        graph=round(sum(r.path == "hnsw" for r in replies) / len(replies), 4),
         recall=round(statistics.mean(means.values()), 4),
         recall_worst=round(means[worst], 4),
         worst=worst,
@@ -132,12 +145,20 @@ class Race:
 
 async def race(
     box: Box, vectors: str, questions: Sequence[Question], dimension: int, clock: Clock
-) -> Race:
-    """Build the global index over a model's vectors and let all contestants answer in turn."""
+) -> Race | None:
+    """Build the global index over a model's vectors and let all contestants answer in turn.
+
+    None if there was no time to build it.
+    """
     name = f"global_{dimension}"
     await make_global(box, vectors, name, dimension)
     began = time.perf_counter()
-    await box.run(baseline("global_index", table=name, index=f"{name}_hnsw"))
+    try:
+        async with asyncio.timeout(clock.left), box.indexing(clock):
+            await box.run(baseline("global_index", table=name, index=f"{name}_hnsw"))
+    except TimeoutError:
+        clock.cut.append(f"the global index of {dimension} dimensions")
+        return None
     seconds = time.perf_counter() - began
     ((size,),) = await box.rows("select pg_relation_size(%s::regclass)", f"{name}_hnsw")
     total = sum({q.city: q.chunks for q in questions}.values())
@@ -161,15 +182,16 @@ async def race(
 
 
 def _global(search: Callable[[int, Vectors, int], Awaitable[list[int]]]) -> Search:
-    async def ask(_: CityId, number: int, vector: Vectors) -> list[int]:
-        return await search(number, vector, K)
+    async def ask(_: CityId, number: int, vector: Vectors) -> Found:
+        return Found(chunks=await search(number, vector, K), path="hnsw")
 
     return ask
 
 
 def _ours(store: PostgresStore) -> Search:
-    async def ask(city: CityId, _: int, vector: Vectors) -> list[int]:
-        return [int(hit.chunk) for hit in await store.dense(city, vector, K, DAY)]
+    async def ask(city: CityId, _: int, vector: Vectors) -> Found:
+        hits = await store.dense(city, vector, K, DAY)
+        return Found(chunks=[int(h.chunk) for h in hits], path=hits[0].path if hits else "")
 
     return ask
 
@@ -207,9 +229,10 @@ async def _reply(search: Search, question: Question) -> Reply:
     return Reply(
         city=question.city,
         chunks=question.chunks,
-        rows=len(found),
-        recall=len(question.truth.intersection(found)) / len(question.truth),
+        rows=len(found.chunks),
+        recall=len(question.truth.intersection(found.chunks)) / len(question.truth),
         milliseconds=took,
+        path=found.path,
     )
 
 

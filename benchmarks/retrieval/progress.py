@@ -30,6 +30,11 @@ class Clock:
         """Return the seconds since the run began."""
         return time.monotonic() - self._began
 
+    @property
+    def left(self) -> float:
+        """Return the seconds that are left, none rather than fewer."""
+        return max(0.0, self.seconds - self.spent)
+
     def over(self, what: str) -> bool:
         """Tell whether the time is up; what had to stop or to be left out is noted."""
         if self.spent < self.seconds:

@@ -104,7 +104,15 @@ def _loading(loading: Loading) -> Iterator[str]:
 def _race(race: Race) -> Iterator[str]:
     yield from _title(f"By meaning, {race.dimension} dimensions, {race.chunks:,} chunks")
     yield from _table(
-        ("cities", "contestant", "n", "rows of 12, mean (least)", "empty", "recall@12, mean")
+        (
+            "cities",
+            "contestant",
+            "n",
+            "rows of 12, mean (least)",
+            "empty",
+            "by graph",
+            "recall@12, mean",
+        )
         + ("worst city", "p50 ms", "p95 ms"),
         [_race_row(f) for f in sorted(race.figures, key=lambda f: _place(race.figures, f))],
     )
@@ -129,6 +137,7 @@ def _race_row(f: Figures) -> tuple[str, ...]:
         f"{f.n:,}",
         f"{f.rows_mean:.1f} ({f.rows_min})",
         f"{f.empty:.1%}",
+        f"{f.graph:.0%}",
         f"{f.recall:.3f}",
         f"{f.recall_worst:.3f}",
         f"{f.p50:.1f}",

@@ -75,7 +75,7 @@ class Loading:
     index_bytes_a_row: float = 0.0  # of the indexes on them, over the rows of cities that have one
     wide_bytes_a_row: float = 0.0
     wide_index_bytes_a_row: float = 0.0
-    # Median cosine of a question's first and K-th nearest, in the real vectors and in the largest city.
+    # Median cosine of a question's first and K-th nearest, in the real vectors and in the largest city loaded.
     real_nearness: tuple[float, float] = (0.0, 0.0)
     made_nearness: tuple[float, float] = (0.0, 0.0)
 
@@ -129,18 +129,18 @@ async def load_cities(
         wide_vectors=tables.vectors,
     )
     step = Step(what="loading", total=total, clock=clock)
-    for position in reversed(range(len(sizes))):
-        if clock.over("loading"):
-            break
-        rng = np.random.default_rng([seed, position])
-        made = made_city(f"city-{position + 1:02}", _from(source.pieces, rng), sizes[position])
-        new = await _load(box, source, made, questions, rng, loaded.loading)
-        loaded.questions.extend(new.questions)
-        if position in wide:
-            loaded.wide_questions.extend(await _load_wide(box, wide_loader, made, new, loaded))
-        if position == 0:
+    async with box.indexing(clock):
+        for position in reversed(range(len(sizes))):
+            if clock.over("loading"):
+                break
+            rng = np.random.default_rng([seed, position])
+            made = made_city(f"city-{position + 1:02}", _from(source.pieces, rng), sizes[position])
+            new = await _load(box, source, made, questions, rng, loaded.loading)
+            loaded.questions.extend(new.questions)
+            if position in wide:
+                loaded.wide_questions.extend(await _load_wide(box, wide_loader, made, new, loaded))
             loaded.loading.made_nearness = nearness(new.vectors, source.questions, K)
-        step.add(made.chunks)
+            step.add(made.chunks)
     await _sizes(box, loaded)
     return loaded
 

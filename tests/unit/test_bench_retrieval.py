@@ -222,7 +222,9 @@ def test_a_report_leaves_out_what_was_not_measured() -> None:
         dense=race,
     )
     lines = "\n".join(report.lines())
-    assert "| all (1) | **ours** | 1 | 12.0 (12) | 0.0% | 1.000 | 1.000 | 1.0 | 1.0 |" in lines
+    assert (
+        "| all (1) | **ours** | 1 | 12.0 (12) | 0.0% | 100% | 1.000 | 1.000 | 1.0 | 1.0 |" in lines
+    )
     assert "By words" not in lines
     assert report.json()["dense"]["figures"][0]["recall"] == 1.0
 
