@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,12 +12,14 @@ from hypothesis import strategies as st
 from appliance.clients.encode import MiniLmEncoder
 from appliance.corpus.words import terms
 from appliance.domain import CityId
+from appliance.errors import BadRequest
 from benchmarks.retrieval.baselines import baseline
 from benchmarks.retrieval.dense import OURS, Race, Reply, figures, table
 from benchmarks.retrieval.lexical import Formula, agreement
 from benchmarks.retrieval.progress import Clock
 from benchmarks.retrieval.report import Report
-from benchmarks.retrieval.scale import wide_cities
+from benchmarks.retrieval.run import Wanted, measure
+from benchmarks.retrieval.scale import Loading, Rate, wide_cities
 from benchmarks.retrieval.texts import Piece, made_city, real_pieces, samples
 from benchmarks.retrieval.vectors import (
     asked,
@@ -221,12 +225,35 @@ def test_a_report_leaves_out_what_was_not_measured() -> None:
         cores=2,
         dense=race,
     )
+    json.dumps(report.json())
     lines = "\n".join(report.lines())
     assert (
         "| all (1) | **ours** | 1 | 12.0 (12) | 0.0% | 100% | 1.000 | 1.000 | 1.0 | 1.0 |" in lines
     )
     assert "By words" not in lines
     assert report.json()["dense"]["figures"][0]["recall"] == 1.0
+
+
+def test_rates_of_loading_are_told_in_rows_a_second() -> None:
+    loading = Loading(chunks=100, rows=Rate(rows=100, seconds=4.0))
+    report = Report(
+        command="permitbox bench retrieval",
+        scale=100,
+        real_chunks=1,
+        real_vectors=1,
+        questions=1,
+        cores=2,
+        loading=loading,
+    )
+    told = json.loads(json.dumps(report.json()))["loading"]
+    assert told["rows"] == {"rows": 100, "seconds": 4.0, "rows_a_second": 25.0}
+    assert told["built_large"]["rows_a_second"] == 0.0
+    assert "| sections, chunks, words | 100 | 4.0 | 25 |" in list(report.lines())
+
+
+def test_a_part_that_there_is_not_is_refused_at_once() -> None:
+    with pytest.raises(BadRequest, match="--part sparse is none of dense, wide"):
+        measure(Wanted(command="", parts=["dense", "sparse"]))
 
 
 def test_statements_are_put_together_with_quoted_names() -> None:
