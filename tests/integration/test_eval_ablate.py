@@ -82,14 +82,14 @@ def test_a_run_goes_on_where_its_out_file_ends_and_writes_an_entry(
     flags = ["ablate", "--cases", CASES, "--variants", variants, "--corpus", SAMPLES, "--out", out]
     first = summary_of(samples, *flags, "--limit", "3")
     assert (first["n"], len(out.read_text("utf-8").splitlines())) == (3, 1 + 3 * 4)
-    code, _, err = call(samples, *flags, "--limit", "6", "--ledger", "legs-alone")
+    code, _, err = call(samples, *flags, "--ledger", "legs-alone")
     assert code == 0, err
     assert "Going on: 12 results stand in run.jsonl." in err
-    assert len(out.read_text("utf-8").splitlines()) == 1 + 6 * 4
+    assert len(out.read_text("utf-8").splitlines()) == 1 + 24 * 4
     text = (tmp_path / "001-legs-alone.md").read_text("utf-8")
     assert "| question | Which leg? |" in text
     assert "2 places, " in text
-    assert "samples n = 6; 0 skipped; 6 asked of every variant" in text
+    assert "samples n = 24; 0 skipped; 24 asked of every variant" in text
 
     code, said, err = call(samples, "crossval", out, "--folds", "2", "--json")
     assert code == 0, err
@@ -98,8 +98,8 @@ def test_a_run_goes_on_where_its_out_file_ends_and_writes_an_entry(
         ["alder-falls-xx"],
         ["brackwater-county-xx"],
     ]
-    assert validation["untouched"]["ndcg@10"]["n"] == 6
-    assert "The untouched part, n = 6" in call(samples, "crossval", out, "--folds", "2")[1]
+    assert validation["untouched"]["ndcg@10"]["n"] == 24
+    assert "The untouched part, n = 24" in call(samples, "crossval", out, "--folds", "2")[1]
 
 
 def test_ctrl_c_shows_the_questions_asked_so_far_and_keeps_them(
