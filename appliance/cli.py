@@ -47,6 +47,7 @@ from appliance.commands.options import (
 )
 from appliance.commands.parse import parse_command
 from appliance.commands.refs import refs_command
+from appliance.commands.reindex import reindex_command
 from appliance.domain import LEGS, Leg, Query
 from appliance.errors import BadRequest, EmptyIndex, PermitBoxError
 from appliance.forms import hits_json, outcome_json, record_of
@@ -303,6 +304,7 @@ app.command("diff")(diff_command)
 app.command("gate")(gate_command)
 app.command("parse")(parse_command)
 app.command("refs")(refs_command)
+app.command("reindex")(reindex_command)
 
 
 # ------------------------------------------------------------------ serve, up, version

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from appliance.domain import Abstention, Outcome, Reason
-from appliance.ports import Coverage
+from appliance.domain import LEGS, Abstention, Outcome, Reason
+from appliance.ports import Coverage, Shortfall
 
 # A search takes milliseconds, a draft of a 14B model seconds, one on two cores a minute.
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120)
@@ -55,6 +55,12 @@ class Metrics:
             buckets=_ROWS,
             registry=self._registry,
         )
+        self._short = Counter(
+            "permitbox_retrieval_short_total",
+            "Searches of one leg that gave fewer chunks than it promises.",
+            ["leg"],
+            registry=self._registry,
+        )
         self._requests = Counter(
             "permitbox_http_requests_total",
             "Requests by route and status.",
@@ -76,6 +82,8 @@ class Metrics:
             self._answers.labels(outcome)
         for reason in Reason:
             self._abstentions.labels(reason.value)
+        for leg in LEGS:
+            self._short.labels(leg)
 
     def answered(self, outcome: Outcome, timings_ms: Mapping[str, float]) -> None:
         """Count a finished answer and its steps."""
@@ -92,6 +100,10 @@ class Metrics:
         """Count a search without an answer."""
         self._searches.observe(seconds)
         self._rows.observe(rows)
+
+    def short(self, shortfall: Shortfall) -> None:
+        """Count a leg that gave less than there is."""
+        self._short.labels(shortfall.leg).inc()
 
     def http(self, route: str, status: int, seconds: float) -> None:
         """Count a request; `route` is the pattern, never the path that a client made up."""

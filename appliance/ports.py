@@ -582,6 +582,16 @@ class StaleCity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IndexedCity:
+    """What a city's vectors are searched through."""
+
+    id: int
+    slug: str
+    vectors: int
+    graph: bool  # an HNSW index; else a scan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnlinkedCity:
     """A city whose graph of references is behind its rows."""
 
@@ -616,16 +626,36 @@ class EncodeTask:
     text: str
 
 
-class Loader(Protocol):
+class Indexer(Protocol):
+    """Building a city's indexes beside those in use and swapping them in; each build is one transaction."""
+
+    def exclusive(self) -> AbstractAsyncContextManager[None]:
+        """Hold the right to ingest.  Raises IngestRunning."""
+        ...
+
+    async def indexed_cities(self) -> Sequence[IndexedCity]:
+        """Return every city that has chunks."""
+        ...
+
+    async def build_words(self, city: int) -> None:
+        """Read and weigh all words of the city anew."""
+        ...
+
+    async def build_dense(self, city: int) -> None:
+        """Build the city's vectors beside the old ones and swap them in."""
+        ...
+
+    async def build_progress(self) -> int:
+        """Return how many vectors the graph that is being built holds; 0 if none is."""
+        ...
+
+
+class Loader(Indexer, Protocol):
     """Writing the store; each method is one transaction."""
 
     @property
     def audits(self) -> Audits:
         """Return the audit's half of the store: what was loaded is audited before it is searched."""
-        ...
-
-    def exclusive(self) -> AbstractAsyncContextManager[None]:
-        """Hold the right to ingest.  Raises IngestRunning."""
         ...
 
     async def file_known(self, path: str, city: str, digest: str, pipeline: str) -> bool:
@@ -675,10 +705,6 @@ class Loader(Protocol):
 
     async def note_progress(self, city: int) -> None:
         """Bring the city's count of encoded chunks up to date."""
-        ...
-
-    async def build_dense(self, city: int) -> None:
-        """Build the city's vectors beside the old ones and swap them in."""
         ...
 
     async def job(self, kind: str, total: int) -> int:

@@ -23,6 +23,7 @@ from appliance.ports import (
     Audits,
     EncodeTask,
     Entity,
+    IndexedCity,
     LoadDocument,
     LoadResult,
     StaleCity,
@@ -279,6 +280,33 @@ class PostgresLoader:
             await connection.execute(
                 statement("count_encoded", embeddings=self._tables.embeddings), {"city": city}
             )
+
+    async def indexed_cities(self) -> Sequence[IndexedCity]:
+        """Return every city that has chunks, with what its vectors are searched through."""
+        async with connected(self._pool) as connection:
+            cursor = await connection.execute(
+                statement("indexed_cities", vectors=self._tables.vectors),
+                {"vectors": self._tables.vectors},
+            )
+            return [
+                IndexedCity(id=i, slug=slug, vectors=count, graph=graph)
+                for i, slug, count, graph in await cursor.fetchall()
+            ]
+
+    async def build_words(self, city: int) -> None:
+        """Read and weigh all words of the city anew and swap its index in."""
+        async with self._writing() as connection:
+            await swap(connection, "posting", city, await weigh_words(connection, city, anew=True))
+
+    async def build_progress(self) -> int:
+        """Return how many vectors the graph that is being built holds; 0 if none is.
+
+        There is one at most: whoever builds holds the ingest lock.
+        """
+        async with connected(self._pool) as connection:
+            cursor = await connection.execute(statement("build_progress"))
+            (done,) = await cursor.fetchone() or (0,)
+            return int(done)
 
     async def build_dense(self, city: int) -> None:
         """Build the city's partition of vectors beside the old one and swap it in."""

@@ -145,8 +145,7 @@ class PostgresStore(PostgresRegister):
             {},
             {"ef_search": ef_search(depth, row.index.rows), "rows": row.index.rows},
         )
-        vectors = {"vectors": self._vectors}
-        rows = await _fetch(connection, "dense_walk", vectors, {**search, "depth": depth})
+        rows = await self._ranked(connection, "dense_walk", {**search, "depth": depth})
         await _fetch(connection, "scan_settings", {}, {})
         return rows
 
@@ -154,7 +153,14 @@ class PostgresStore(PostgresRegister):
         self, connection: AsyncConnection, row: _CityRow, search: dict[str, Any]
     ) -> list[tuple[Any, ...]]:
         name = "dense_exact" if row.settled(search["as_of"]) else "dense_exact_as_of"
-        return await _fetch(connection, name, {"vectors": self._vectors}, search)
+        return await self._ranked(connection, name, search)
+
+    async def _ranked(
+        self, connection: AsyncConnection, name: str, search: dict[str, Any]
+    ) -> list[tuple[Any, ...]]:
+        # Never prepared: a generic plan would be made for all partitions, with an index or without.
+        vectors = {"vectors": self._vectors}
+        return await _fetch(connection, name, vectors, search, prepare=False)
 
     async def _check(
         self, connection: AsyncConnection, row: _CityRow, search: dict[str, Any], rows: int
@@ -309,10 +315,14 @@ class PostgresStore(PostgresRegister):
 
 
 async def _fetch(
-    connection: AsyncConnection, name: str, identifiers: dict[str, str], parameters: dict[str, Any]
+    connection: AsyncConnection,
+    name: str,
+    identifiers: dict[str, str],
+    parameters: dict[str, Any],
+    *,
+    prepare: bool | None = None,
 ) -> list[tuple[Any, ...]]:
-    # Never prepared: a generic plan would have to do for every city, small or big.
-    cursor = await connection.execute(statement(name, **identifiers), parameters, prepare=False)
+    cursor = await connection.execute(statement(name, **identifiers), parameters, prepare=prepare)
     return await cursor.fetchall()
 
 

@@ -78,3 +78,14 @@ where c.city_id = %(city)s and c.searchable
   and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
   and (d.effective_from is null or d.effective_from <= %(as_of)s)
   and (d.effective_until is null or d.effective_until > %(as_of)s);
+
+-- name: indexed_cities
+select c.id, c.slug, coalesce(i.rows, (select count(*) from {vectors} v where v.city_id = c.id)),
+       i.hnsw is not null
+from city c left join dense_index i on i.city_id = c.id and i.vectors = %(vectors)s
+where exists (select from chunk k where k.city_id = c.id and k.searchable)
+order by c.slug;
+
+-- name: build_progress
+select coalesce(max(tuples_done), 0) from pg_stat_progress_create_index
+where datname = current_database();

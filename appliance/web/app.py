@@ -41,6 +41,7 @@ def create_app(
         redoc_url=None,
     )
     metrics = Metrics()
+    house.store.on_short = metrics.short
     app.state.desk = Desk(house=house, metrics=metrics, model_state=model_state)
     problems.install(app)
     app.include_router(pages.routes)
