@@ -58,7 +58,7 @@ _log = logging.getLogger(__name__)
 
 # Where a city holds past and future versions, a walk looks at so many times k vectors to find k that
 # are in force; if that is not enough, the city is scanned.
-_PASSED_OVER = 4
+_PASSED_OVER = 2
 
 _LONG_TERM = 8  # letters; in shorter ones two slips leave too little of a word
 
