@@ -71,6 +71,23 @@ async def test_the_numbers_are_those_of_flagembeddings_own_loop(
         np.testing.assert_allclose(mine, other, atol=1e-5)
 
 
+async def test_a_question_runs_the_network_once_where_flagembeddings_own_loop_does_twice(
+    m3_folder: Path,
+) -> None:
+    from FlagEmbedding import BGEM3FlagModel
+
+    theirs = BGEM3FlagModel(str(m3_folder), devices="cpu", use_fp16=False)
+    ours = FlagM3Encoder(m3_folder, limit=64)
+    runs = []
+    for net in (theirs.model, ours._net):
+        net.register_forward_pre_hook(lambda of, _: runs.append(of))
+    theirs.encode_queries([TEXTS[0]])
+    assert len(runs) == 2, "its loop tries a batch for memory and throws the result away"
+    runs.clear()
+    await ours.encode_query(TEXTS[0])
+    assert len(runs) == 1
+
+
 async def test_alone_a_text_has_the_very_same_vector_whatever_else_is_asked(
     encoder: MultiEncoder,
 ) -> None:
