@@ -17,7 +17,8 @@ import numpy as np
 
 from appliance.errors import BadRequest, PermitBoxError
 from eval.cases import Case
-from eval.scores import Estimate, estimate, estimate_difference
+from eval.scores import Estimate, estimate
+from eval.significance import Paired, paired
 
 Json = dict[str, object]  # only what goes out as JSON
 Key = tuple[str, str]  # file and case: ids are unique within a file
@@ -219,14 +220,17 @@ class Comparison:
     score: str
     before: float
     after: float
-    difference: Estimate
+    paired: Paired
+
+    @property
+    def difference(self) -> Estimate:
+        """Return the mean of the cases' differences with its interval."""
+        return self.paired.difference
 
     @property
     def shown(self) -> str:
         """Return what the interval shows: better, worse, or no difference."""
-        if self.difference.low > 0:
-            return "better"
-        return "worse" if self.difference.high < 0 else "no difference shown"
+        return self.paired.shown
 
 
 def compare(
@@ -248,7 +252,7 @@ def _comparison(name: str, pairs: Sequence[tuple[float, float]]) -> Comparison:
         score=name,
         before=sum(first) / len(first),
         after=sum(second) / len(second),
-        difference=estimate_difference(first, second),
+        paired=paired(first, second),
     )
 
 
@@ -258,5 +262,7 @@ def comparison_json(row: Comparison) -> Json:
         "before": round(row.before, 4),
         "after": round(row.after, 4),
         "difference": estimate_json(row.difference),
+        "p_bootstrap": round(row.paired.bootstrap, 5),
+        "p_randomisation": round(row.paired.randomisation, 5),
         "shown": row.shown,
     }

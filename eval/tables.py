@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 
 from eval.floors import Floor
+from eval.grids import p_value
 from eval.results import Comparison, Result, averages, by_city, by_file, by_kind
 
 
@@ -28,7 +29,8 @@ def averages_table(results: Sequence[Result]) -> Table:
 
 def comparison_table(rows: Sequence[Comparison], before: str, after: str) -> Table:
     """Return a row for each score that both runs have."""
-    table = Table("score", "n", before, after, "difference", "95 %", "", box=None, pad_edge=False)
+    head = ("score", "n", before, after, "difference", "95 %", "p (bootstrap)", "p (randomisation)")
+    table = Table(*head, "", box=None, pad_edge=False)
     for row in rows:
         d = row.difference
         table.add_row(
@@ -38,6 +40,8 @@ def comparison_table(rows: Sequence[Comparison], before: str, after: str) -> Tab
             f"{row.after:.3f}",
             f"{d.value:+.3f}",
             f"{d.low:+.3f} to {d.high:+.3f}",
+            p_value(row.paired.bootstrap),
+            p_value(row.paired.randomisation),
             row.shown,
         )
     return table
