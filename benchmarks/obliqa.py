@@ -23,10 +23,9 @@ from typing import Any
 
 import zstandard
 
-from appliance.domain import CityId, Query
+from appliance.domain import CityId
 from appliance.errors import UnreadableFile
 from appliance.ingest import Summary, Tell, ingest
-from appliance.retrieve import Recipe, Retrieved, retrieve
 from appliance.settings import Settings, read_settings
 from appliance.terminal import Ticker
 from appliance.wiring import House, open_house
@@ -241,10 +240,9 @@ async def measure(
 
 
 def _asked(house: House, cases: Sequence[Sourced]) -> AsyncIterator[list[AblationResult]]:
-    async def search(query: Query, k: int, recipe: Recipe) -> Retrieved:
-        return await retrieve(house.store, house.encoder, query, k, recipe=recipe)
-
-    return measure_ablation(house.store, search, cases, VARIANTS, k=_K, today=date.today(), done=())
+    return measure_ablation(
+        house.store, session.search_in(house), cases, VARIANTS, k=_K, today=date.today(), done=()
+    )
 
 
 async def _counted(

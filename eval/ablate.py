@@ -14,10 +14,8 @@ import typer
 from rich.table import Table
 
 from appliance.commands.options import city_of
-from appliance.domain import Query
 from appliance.errors import BadRequest
 from appliance.ports import Coverage
-from appliance.retrieve import Recipe, Retrieved, retrieve
 from appliance.terminal import Ticker
 from appliance.wiring import House
 from eval import session
@@ -123,14 +121,10 @@ class _Run:
         asked = {s.case.city for s in self.selection.taken}
         self.held = tuple(c for c in coverages if c.city.id in asked)
         self._resume()
-
-        async def search(query: Query, k: int, recipe: Recipe) -> Retrieved:
-            return await retrieve(house.store, house.encoder, query, k, recipe=recipe)
-
         await self._collect(
             measure_ablation(
                 house.store,
-                search,
+                session.search_in(house),
                 self.selection.taken,
                 self.study.variants,
                 k=_K,

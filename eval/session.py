@@ -21,15 +21,16 @@ from typing import Annotated, Literal, TextIO, TypeVar
 import typer
 from rich.console import Console
 
-from appliance.domain import CityId
+from appliance.domain import CityId, Query
 from appliance.errors import BadRequest, PermitBoxError, UnreadableFile
 from appliance.ingest import Progress, corpus_files
+from appliance.retrieve import Recipe, Retrieved, retrieve
 from appliance.settings import read_settings
 from appliance.terminal import Ticker
 from appliance.wiring import House, open_house
 from eval.cases import CaseError, parse_cases
 from eval.floors import digest_of_files
-from eval.measure import Selection
+from eval.measure import Search, Selection
 from eval.results import Json, Result, Sourced, result_line
 
 # Where nobody looks, a table needs no fitting into 80 columns.
@@ -199,6 +200,15 @@ def in_house(work: Callable[[House], Coroutine[None, None, T]]) -> T:
             return await work(house)
 
     return asyncio.run(whole())
+
+
+def search_in(house: House) -> Search:
+    """Return the product's own search over the house, to be asked by recipes."""
+
+    async def search(query: Query, k: int, recipe: Recipe) -> Retrieved:
+        return await retrieve(house.store, house.encoder, query, k, recipe=recipe)
+
+    return search
 
 
 def tell_selection(selection: Selection) -> None:
