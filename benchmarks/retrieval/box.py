@@ -206,7 +206,7 @@ def vectors_of(home: Path, model: str, most: int) -> tuple[list[bytes], Vectors]
             found = []
     if len(found) < 2:
         raise BadRequest(f"The box in {home} holds no vectors of {model} to start from.")
-    vectors = np.stack([np.asarray(v.to_list(), dtype=np.float32) for _, v in found])
+    vectors = np.stack([v.to_numpy() for _, v in found]).astype(np.float32)
     return [bytes(i) for i, _ in found], vectors
 
 

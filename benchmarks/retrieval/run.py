@@ -18,7 +18,6 @@ import numpy as np
 from appliance.clients.encode import MiniLmEncoder
 from appliance.domain import CityId
 from appliance.errors import BadRequest
-from appliance.ports import Vectors
 from benchmarks.retrieval import lexical
 from benchmarks.retrieval.box import Box, opened, vectors_of
 from benchmarks.retrieval.clients import measure_clients
@@ -81,7 +80,6 @@ async def _measured(wanted: Wanted, encoder: MiniLmEncoder, clock: Clock) -> Rep
     say(clock, "cutting real text")
     pieces = await _cut(corpus, encoder, min(wanted.scale, REAL_TEXT))
     texts = _questions(wanted.cases)
-    asked = list(zip(texts, encoder.encode_now(texts), strict=True))
     report = Report(
         command=wanted.command,
         scale=wanted.scale,
@@ -97,8 +95,8 @@ async def _measured(wanted: Wanted, encoder: MiniLmEncoder, clock: Clock) -> Rep
     async with opened(encoder.model, encoder.dimension, wanted.scale) as box:
         say(clock, f"a box in {box.folder}")
         if pool is not None:
-            source = Source(pieces=pieces, pool=pool, questions=np.stack([v for _, v in asked]))
-            await _over_cities(box, wanted, source, asked, encoder, report, clock)
+            source = Source(pieces=pieces, pool=pool, questions=encoder.encode_now(texts))
+            await _over_cities(box, wanted, source, texts, encoder, report, clock)
         await _over_text(box, wanted, pieces, texts, encoder, report, clock)
         report.server_mb, report.client_mb = box.memory.server_mb, box.memory.client_mb
     report.seconds = round(clock.spent, 1)
@@ -110,7 +108,7 @@ async def _over_cities(
     box: Box,
     wanted: Wanted,
     source: Source,
-    asked: Sequence[tuple[str, Vectors]],
+    texts: Sequence[str],
     encoder: MiniLmEncoder,
     report: Report,
     clock: Clock,
@@ -124,7 +122,7 @@ async def _over_cities(
         elif part == "wide":
             report.wide = await race(box, loaded.wide_vectors, loaded.wide_questions, WIDE, clock)
         else:
-            report.clients = await measure_clients(box, encoder, _sizes(loaded), asked, clock)
+            report.clients = await measure_clients(box, encoder, _sizes(loaded), texts, clock)
 
 
 async def _over_text(

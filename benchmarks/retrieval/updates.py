@@ -37,13 +37,12 @@ _CHARACTERS_A_CHUNK = 600
 
 
 class MadeUpEncoder:
-    """Vectors that are digests of their texts, and a question's own one where it was recorded."""
+    """Vectors that are digests of their texts."""
 
-    def __init__(self, tokenizer: Tokenizer, recorded: dict[str, Vectors] | None = None) -> None:
+    def __init__(self, tokenizer: Tokenizer) -> None:
         self.model = MiniLmEncoder.model
         self.dimension = MiniLmEncoder.dimension
         self.tokenizer = tokenizer
-        self._recorded = recorded or {}
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Return (len(texts), dimension) unit vectors."""
@@ -51,8 +50,7 @@ class MadeUpEncoder:
 
     async def encode_query(self, text: str) -> Vectors:
         """Return one unit vector."""
-        known = self._recorded.get(text)
-        return self._made_up(text) if known is None else known
+        return self._made_up(text)
 
     def _made_up(self, text: str) -> Vectors:
         seed = int.from_bytes(sha256(text.encode()).digest()[:8])

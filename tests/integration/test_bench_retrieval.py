@@ -20,11 +20,13 @@ from appliance.store.loading import PostgresLoader, prepare_model
 from appliance.store.search import PostgresStore
 from benchmarks.retrieval import box as boxes
 from benchmarks.retrieval.box import DAY, Box
+from benchmarks.retrieval.clients import measure_clients
 from benchmarks.retrieval.dense import OURS, race
 from benchmarks.retrieval.lexical import Formula, agreement
 from benchmarks.retrieval.progress import Clock, Memory
 from benchmarks.retrieval.scale import Source, load_cities
-from benchmarks.retrieval.texts import Piece, made_city, real_pieces, samples
+from benchmarks.retrieval.texts import Piece, made_city, real_pieces
+from benchmarks.retrieval.texts import samples as sample_files
 from benchmarks.retrieval.updates import MadeUpEncoder, measure_updates
 from benchmarks.retrieval.vectors import pool_of
 from tests.integration.conftest import PERMITBOX, Database, environment
@@ -41,7 +43,7 @@ def encoder() -> MiniLmEncoder:
 
 @pytest.fixture(scope="module")
 def pieces(encoder: MiniLmEncoder) -> list[Piece]:
-    return list(real_pieces([samples()], encoder.tokenizer, 120))
+    return list(real_pieces([sample_files()], encoder.tokenizer, 120))
 
 
 @asynccontextmanager
@@ -101,7 +103,7 @@ async def test_a_changed_section_is_found_and_indexes_do_not_swell(
 ) -> None:
     async with opened(empty) as box:
         found = await measure_updates(
-            box, [samples()], pieces, 40, encoder.tokenizer, Clock(seconds=60)
+            box, [sample_files()], pieces, 40, encoder.tokenizer, Clock(seconds=60)
         )
     assert found.n == 5
     assert 0 < found.found_by_words <= found.found_worst
@@ -110,12 +112,27 @@ async def test_a_changed_section_is_found_and_indexes_do_not_swell(
 
 
 async def test_made_up_vectors_are_of_their_texts(encoder: MiniLmEncoder) -> None:
-    asked = np.ones(384, dtype=np.float32)
-    made_up = MadeUpEncoder(encoder.tokenizer, {"known": asked})
-    one, other, again = await made_up.encode_documents(["a", "b", "a"])
+    one, other, again = await MadeUpEncoder(encoder.tokenizer).encode_documents(["a", "b", "a"])
     assert (one == again).all()
     assert not (one == other).all()
-    assert (await made_up.encode_query("known") == asked).all()
+
+
+async def test_whole_searches_are_timed_apart_and_in_crowds(
+    samples: Database, encoder: MiniLmEncoder
+) -> None:
+    async with opened(samples) as box:
+        cities = {c.city.id: c.chunks for c in await box.store.cities()}
+        found = await measure_clients(
+            box, encoder, cities, QUESTIONS, Clock(seconds=60), seconds=0.2, single=3
+        )
+    parts = {t.what: t for t in found.parts}
+    assert {"encode", "dense", "lexical", "whole", "whole, without the encoder"} <= parts.keys()
+    assert all(t.n == 3 and 0 < t.p50 <= t.p95 for t in parts.values())
+    assert found.many_cities.what == "2 cities, both legs"
+    assert [t.what for t in found.crowds[::2]] == [
+        f"{n} clients, without the encoder" for n in (1, 8, 20, 32)
+    ]
+    assert all(t.a_second for t in found.crowds)
 
 
 def test_a_home_without_vectors_is_refused(cluster: Cluster, reachable: Path) -> None:
@@ -131,7 +148,7 @@ def test_a_disk_that_is_too_small_is_refused_before_anything_is_made(tmp_path: P
 def test_ended_in_the_middle_it_leaves_nothing(reachable: Path) -> None:
     folder = reachable / "ended"
     folder.mkdir(mode=0o755)
-    few = str(samples() / "alder-falls" / "02-fees.md")  # whose chunks are encoded in a moment
+    few = str(sample_files() / "alder-falls" / "02-fees.md")  # whose chunks are encoded in a moment
     with subprocess.Popen(
         [*PERMITBOX, "bench", "retrieval", "--part", "dense", "--corpus", few],
         stderr=subprocess.PIPE,
