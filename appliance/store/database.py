@@ -66,6 +66,9 @@ async def connected(pool: Pool) -> AsyncIterator[AsyncConnection]:
     """Hand over a connection of the pool.  Raises StoreUnavailable when the database is gone."""
     try:
         async with pool.connection() as connection:
+            if connection.autocommit:
+                # The pool's check sets it for a moment; a task that is cancelled just then leaves it so.
+                await connection.set_autocommit(False)
             yield connection
     except psycopg.OperationalError as error:
         raise StoreUnavailable("The database does not answer; try again in a moment.") from error

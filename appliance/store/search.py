@@ -56,8 +56,8 @@ from appliance.store.words import postings_of
 
 _log = logging.getLogger(__name__)
 
-# Where a city holds past and future versions, a walk looks at so many times k vectors to find k that
-# are in force; if that is not enough, the city is scanned.
+# Where a city holds past and future versions, a search looks at so many times k vectors to find k that
+# are in force; if that is not enough, at all that are.
 _PASSED_OVER = 2
 
 _LONG_TERM = 8  # letters; in shorter ones two slips leave too little of a word
@@ -125,6 +125,8 @@ class PostgresStore(PostgresRegister):
         async with connected(self._pool) as connection:
             row = await self._city(connection, city)
             search["city"] = row.id
+            # Of versions that are not in force on the day, more have to be passed over.
+            search["depth"] = k * (1 if row.settled(as_of) else _PASSED_OVER)
             if only is None and row.index.graph_for():
                 rows = await self._walk(connection, row, search)
                 if len(rows) == k:
@@ -137,23 +139,23 @@ class PostgresStore(PostgresRegister):
     async def _walk(
         self, connection: AsyncConnection, row: _CityRow, search: dict[str, Any]
     ) -> list[tuple[Any, ...]]:
-        # Of versions that are not in force on the day, more have to be passed over.
-        depth = search["k"] * (1 if row.settled(search["as_of"]) else _PASSED_OVER)
-        await _fetch(
-            connection,
-            "walk_settings",
-            {},
-            {"ef_search": ef_search(depth, row.index.rows), "rows": row.index.rows},
-        )
-        rows = await self._ranked(connection, "dense_walk", {**search, "depth": depth})
+        settings = {
+            "ef_search": ef_search(search["depth"], row.index.rows),
+            "rows": row.index.rows,
+        }
+        await _fetch(connection, "walk_settings", {}, settings)
+        rows = await self._ranked(connection, "dense_walk", search)
         await _fetch(connection, "scan_settings", {}, {})
         return rows
 
     async def _scan(
         self, connection: AsyncConnection, row: _CityRow, search: dict[str, Any]
     ) -> list[tuple[Any, ...]]:
-        name = "dense_exact" if row.settled(search["as_of"]) else "dense_exact_as_of"
-        return await self._ranked(connection, name, search)
+        if search["only"] is None:
+            rows = await self._ranked(connection, "dense_scan", search)
+            if len(rows) == search["k"] or row.settled(search["as_of"]):
+                return rows
+        return await self._ranked(connection, "dense_among", search)
 
     async def _ranked(
         self, connection: AsyncConnection, name: str, search: dict[str, Any]

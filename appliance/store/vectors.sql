@@ -20,28 +20,6 @@ select c.id, c.settled_from, c.settled_until, c.dense_ready, coalesce(i.rows, 0)
 from city c left join dense_index i on i.city_id = c.id and i.vectors = %(vectors)s
 where c.slug = %(slug)s;
 
--- name: dense_exact
--- The exact scan of one city's partition; "+ 0" keeps the planner from any index.
-select v.chunk_id, c.section_id, 1 - (v.vector <=> %(vector)s) as score
-from {vectors} v
-join chunk c on c.id = v.chunk_id
-where v.city_id = %(city)s
-  and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
-order by (v.vector <=> %(vector)s) + 0, v.chunk_id
-limit %(k)s;
-
--- name: dense_exact_as_of
-select v.chunk_id, c.section_id, 1 - (v.vector <=> %(vector)s) as score
-from {vectors} v
-join chunk c on c.id = v.chunk_id
-join document d on d.id = c.document_id
-where v.city_id = %(city)s
-  and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
-  and (d.effective_from is null or d.effective_from <= %(as_of)s)
-  and (d.effective_until is null or d.effective_until > %(as_of)s)
-order by (v.vector <=> %(vector)s) + 0, v.chunk_id
-limit %(k)s;
-
 -- name: walk_settings
 -- For this transaction only; a sequential scan is no way to walk through a graph.
 select set_config('hnsw.ef_search', %(ef_search)s::text, true),
@@ -68,6 +46,37 @@ join document d on d.id = c.document_id
 where (d.effective_from is null or d.effective_from <= %(as_of)s)
   and (d.effective_until is null or d.effective_until > %(as_of)s)
 order by n.distance + 0, n.chunk_id
+limit %(k)s;
+
+-- name: dense_scan
+-- The same by an exact scan of the city's partition; "+ 0" keeps the planner from any index.
+with nearest as materialized (
+    select v.chunk_id, v.vector <=> %(vector)s as distance
+    from {vectors} v
+    where v.city_id = %(city)s
+    order by (v.vector <=> %(vector)s) + 0, v.chunk_id
+    limit %(depth)s
+)
+select n.chunk_id, c.section_id, 1 - n.distance
+from nearest n
+join chunk c on c.id = n.chunk_id
+join document d on d.id = c.document_id
+where (d.effective_from is null or d.effective_from <= %(as_of)s)
+  and (d.effective_until is null or d.effective_until > %(as_of)s)
+order by n.distance, n.chunk_id
+limit %(k)s;
+
+-- name: dense_among
+-- An exact scan among what may be found: where that is little of the city.
+select v.chunk_id, c.section_id, 1 - (v.vector <=> %(vector)s) as score
+from chunk c
+join document d on d.id = c.document_id
+join {vectors} v on v.chunk_id = c.id
+where v.city_id = %(city)s and c.city_id = %(city)s and c.searchable
+  and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
+  and (d.effective_from is null or d.effective_from <= %(as_of)s)
+  and (d.effective_until is null or d.effective_until > %(as_of)s)
+order by (v.vector <=> %(vector)s) + 0, v.chunk_id
 limit %(k)s;
 
 -- name: eligible

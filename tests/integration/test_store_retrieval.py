@@ -1,11 +1,12 @@
-"""The store's half of retrieval: previews, and homes of an older schema."""
+"""The store's half of retrieval: previews, indexes and their policy, updates, several cities."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 import psycopg
@@ -14,13 +15,15 @@ import pytest_asyncio
 
 from appliance.commands.reindex import reindex
 from appliance.domain import ChunkId, CityId, SectionId
+from appliance.errors import NoSuchCity
 from appliance.ingest import Progress
 from appliance.ports import ChunkPreview, FoundChunk, Shortfall, Vectors
 from appliance.store import loading, vectors
 from appliance.store.database import migrate
+from appliance.store.several import dense_in, lexical_in
 from appliance.store.words import weigh_stale
 from appliance.wiring import House, open_house
-from tests.integration.conftest import TODAY, Database, _copy_of
+from tests.integration.conftest import TODAY, Database, _copy_of, ingested, record
 
 ALDER, BRACKWATER = CityId("alder-falls-xx"), CityId("brackwater-county-xx")
 
@@ -370,3 +373,53 @@ def _left_over(database: Database) -> list[tuple[str]]:
         "select relname from pg_class c where relkind = 'r' and relname ~ '_c[0-9]+_g[0-9]+$'"
         " and not exists (select from pg_inherits i where i.inhrelid = c.oid)"
     )
+
+
+# ------------------------------------------------------------------ updates
+
+
+async def test_a_changed_section_is_found_by_its_new_words_within_a_second(
+    town: tuple[Database, House], write: Callable[..., Path]
+) -> None:
+    """In a town of 1,200 chunks, of which only the changed ones are read again.  Its last test."""
+    database, house = town
+    times = []
+    for edition in range(4):
+        text = f"Beehives of edition {'abcd'[edition] * 6} stand behind the house. " * 3
+        law = write([record("9.1", text) | {"jurisdiction": TOWN}], f"{edition}.jsonl")
+        began = time.monotonic()
+        run = asyncio.create_task(ingested(house, law))
+        while not await house.store.lexical(TOWN, "abcd"[edition] * 6, 5, TODAY):
+            await asyncio.sleep(0.01)
+        times.append(time.monotonic() - began)
+        await run
+    assert min(times) < 1.0, times
+    held = database.rows("select term, documents, entries from posting order by term")
+    ((city, _),) = database.rows("select id, slug from city")
+    await house.loader.build_words(city)
+    assert database.rows("select term, documents, entries from posting order by term") == held
+
+
+# ------------------------------------------------------------------ several cities
+
+
+async def test_all_cities_at_once_give_what_each_gives(house: House) -> None:
+    """36 cities and two legs, ten questions at a time, over a pool of eight."""
+    vector = await house.encoder.encode_query("fence")
+    cities = [ALDER, BRACKWATER] * 18
+
+    async def one(city: CityId) -> tuple[int, int]:
+        dense = await house.store.dense(city, vector, 10, TODAY)
+        return len(dense), len(await house.store.lexical(city, "fence", 10, TODAY))
+
+    assert set(await asyncio.gather(*(one(c) for c in cities))) == {(10, 10)}
+    hits = await dense_in(house.store, cities, vector, 12, TODAY)
+    each = [await house.store.dense(c, vector, 12, TODAY) for c in (ALDER, BRACKWATER)]
+    scores = sorted((h.score for of_city in each for h in of_city), reverse=True)[:12]
+    assert [h.score for h in hits] == scores
+    assert [h.rank for h in hits] == list(range(1, 13))
+    words = await lexical_in(house.store, cities, "fence permit", 12, TODAY)
+    assert [h.score for h in words[:2]] == [1.0, 1.0]
+    assert len({h.chunk for h in words}) == 12
+    with pytest.raises(NoSuchCity):
+        await lexical_in(house.store, [ALDER, CityId("atlantis-xx")], "fence", 12, TODAY)
