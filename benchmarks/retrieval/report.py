@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -56,17 +56,14 @@ class Report:
         )
         if self.cut:
             yield f"Cut short for the time: {', '.join(self.cut)}."
-        if self.loading:
-            yield from _loading(self.loading)
-        for race in (self.dense, self.wide):
-            if race:
-                yield from _race(race)
-        if self.words:
-            yield from _words(self.words)
-        if self.updates:
-            yield from _updates(self.updates)
-        if self.clients:
-            yield from _clients(self.clients)
+        for part in ("loading", "dense", "wide", "clients", "words", "updates"):
+            yield from self.part(part)
+
+    def part(self, name: str) -> Iterator[str]:
+        """Yield the lines of one part; none if it was not measured."""
+        measured = getattr(self, name)
+        if measured is not None:
+            yield from _LINES[name](measured)
 
 
 def _rates(loading: Loading) -> list[tuple[str, Rate]]:
@@ -192,3 +189,13 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     for row in rows:
         yield f"| {' | '.join(row)} |"
     yield ""
+
+
+_LINES: dict[str, Callable[[Any], Iterator[str]]] = {
+    "loading": _loading,
+    "dense": _race,
+    "wide": _race,
+    "clients": _clients,
+    "words": _words,
+    "updates": _updates,
+}

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -116,6 +117,7 @@ async def _over_cities(
     """Load the cities and run the parts that search them."""
     loaded = await load_cities(box, source, wanted.scale, wanted.questions, clock)
     report.loading = loaded.loading
+    _tell(report, "loading")
     for part in _parts(wanted, LOADED, clock):
         if part == "dense":
             report.dense = await race(box, box.vectors, loaded.questions, encoder.dimension, clock)
@@ -123,6 +125,7 @@ async def _over_cities(
             report.wide = await race(box, loaded.wide_vectors, loaded.wide_questions, WIDE, clock)
         else:
             report.clients = await measure_clients(box, encoder, _sizes(loaded), texts, clock)
+        _tell(report, part)
 
 
 async def _over_text(
@@ -144,6 +147,12 @@ async def _over_text(
             report.updates = await measure_updates(
                 box, corpus, pieces, chunks, encoder.tokenizer, clock
             )
+        _tell(report, part)
+
+
+def _tell(report: Report, part: str) -> None:
+    """Print a part's figures at once: a run that is killed later has shown them."""
+    print(*report.part(part), sep="\n", file=sys.stderr, flush=True)
 
 
 def _parts(wanted: Wanted, among: AbstractSet[str], clock: Clock) -> Iterator[str]:
