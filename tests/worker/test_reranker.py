@@ -21,6 +21,10 @@ TEXTS = [
     "",
 ]
 
+# Padding changes the order of float32 sums, and wide random weights swell that rounding; the numbers of
+# different texts are farther apart by orders.
+ROUGHLY = 1e-4
+
 
 @pytest.fixture(scope="module")
 def reranker(reranker_folder: Path) -> Reranker:
@@ -29,7 +33,7 @@ def reranker(reranker_folder: Path) -> Reranker:
 
 async def test_each_text_has_one_number_and_different_texts_differ(reranker: Reranker) -> None:
     scores = await reranker.scores(QUESTION, TEXTS)
-    assert len(scores) == len(TEXTS) == len({round(s, 4) for s in scores})
+    assert len(scores) == len(TEXTS) == len({round(s, 3) for s in scores})
     assert await reranker.scores(QUESTION, []) == []
     assert reranker.model.startswith("BAAI/bge-reranker-v2-m3@")
 
@@ -42,7 +46,7 @@ async def test_the_numbers_are_those_of_flagembeddings_own_loop(
     theirs = FlagReranker(str(reranker_folder), devices="cpu", use_fp16=False, max_length=64)
     for question in (QUESTION, TEXTS[3]):  # the second is cut, and leaves room for the texts
         expected = theirs.compute_score([(question, text) for text in TEXTS])
-        assert await reranker.scores(question, TEXTS) == pytest.approx(expected, abs=1e-5)
+        assert await reranker.scores(question, TEXTS) == pytest.approx(expected, abs=ROUGHLY)
 
 
 async def test_alone_a_text_has_the_very_same_number_whatever_else_is_judged(
@@ -59,7 +63,7 @@ async def test_in_a_padded_batch_the_numbers_are_the_same_but_for_rounding(
 ) -> None:
     batched = FlagCrossEncoder(reranker_folder, limit=64, batch_tokens=tokens)
     one, many = await reranker.scores(QUESTION, TEXTS), await batched.scores(QUESTION, TEXTS)
-    assert many == pytest.approx(one, abs=1e-5)
+    assert many == pytest.approx(one, abs=ROUGHLY)
 
 
 async def test_a_long_text_is_judged_by_its_beginning(reranker: Reranker) -> None:
