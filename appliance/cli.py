@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from importlib.metadata import entry_points, version
 from pathlib import Path
@@ -48,10 +48,11 @@ from appliance.commands.options import (
 from appliance.commands.parse import parse_command
 from appliance.commands.refs import refs_command
 from appliance.commands.reindex import reindex_command
-from appliance.domain import LEGS, Leg, Query
+from appliance.domain import LEGS, Leg, Named, Query
 from appliance.errors import BadRequest, EmptyIndex, PermitBoxError
-from appliance.forms import hits_json, outcome_json, record_of
+from appliance.forms import did_you_mean, did_you_mean_json, hits_json, outcome_json, record_of
 from appliance.ingest import Summary, ingest
+from appliance.naming import missing, resolve_named
 from appliance.ports import Coverage
 from appliance.retrieve import Recipe, retrieve
 from appliance.settings import read_settings
@@ -215,14 +216,17 @@ def search_command(
     )
     chosen = parse_legs(legs)
 
-    async def work(house: House) -> list[dict[str, Any]]:
+    async def work(house: House) -> tuple[list[dict[str, Any]], Sequence[Named]]:
         await searchable(house.store, asked.city)
         found = await retrieve(house.store, house.encoder, asked, k, recipe=Recipe(legs=chosen))
-        return hits_json(found.passages, asked.as_of)
+        absent = missing(await resolve_named(house.store, asked))
+        return hits_json(found.passages, asked.as_of), absent
 
-    hits = run_in_house(work)
+    hits, absent = run_in_house(work)
+    for named in absent:
+        err.print(did_you_mean(named), style="yellow", markup=False)
     if as_json:
-        print_json({"hits": hits})
+        print_json({"hits": hits, "did_you_mean": did_you_mean_json(absent)})
         return
     for hit in hits:
         out.print(

@@ -13,7 +13,14 @@ from typing import Any
 from appliance.answers.validity import dates_of
 from appliance.ask import Finished
 from appliance.audit import Audited
-from appliance.domain import Abstention, Citation, Passage, PendingAmendment, StoredSection
+from appliance.domain import (
+    Abstention,
+    Citation,
+    Named,
+    Passage,
+    PendingAmendment,
+    StoredSection,
+)
 from appliance.ports import AnswerRecord, Audit
 
 
@@ -205,3 +212,29 @@ def hits_json(passages: Sequence[Passage], day: date) -> list[dict[str, Any]]:
         | _in_time(p.section, day)
         for rank, p in enumerate(passages, start=1)
     ]
+
+
+def did_you_mean_json(absent: Sequence[Named]) -> list[dict[str, Any]]:
+    """Return the JSON form of numbers that are not in the registry, with the sections near them."""
+    return [
+        {
+            "asked": named.written,
+            "suggestions": [
+                {
+                    "section": s.citation,
+                    "heading": s.heading,
+                    "external_id": s.external_id,
+                    "section_id": s.section_id,
+                }
+                for s in named.suggestions
+            ],
+        }
+        for named in absent
+    ]
+
+
+def did_you_mean(named: Named) -> str:
+    """Return the sentence on a number that is not in the registry."""
+    near = "; ".join(f"{s.citation} ({s.heading})" for s in named.suggestions)
+    sentence = f"no {'' if named.kind == 'law' else f'{named.kind} '}{named.number}"
+    return f"{sentence}; did you mean {near}?" if near else f"{sentence} in this code"

@@ -13,15 +13,13 @@ import anyio
 
 from appliance.answers.ranking import Ranked, distinct, fuse
 from appliance.corpus.lay import widened
-from appliance.corpus.references import find_references
 from appliance.domain import LEGS, Hit, Leg, Passage, Query
+from appliance.naming import named_hits, resolve_named
 from appliance.ports import Encoder, FoundChunk, Searcher
 
 # How many chunks each leg hands to fusion.  Beyond about 100 the tail only adds chunks that no leg
 # ranks well.
 DEPTH = 100
-# A named section is one or a few; a named chapter may hold many.
-NAMED_DEPTH = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +77,8 @@ async def _all_legs(store: Searcher, encoder: Encoder, query: Query, recipe: Rec
         found["lexical"] = await store.lexical(query.city, text, DEPTH, query.as_of, only)
 
     async def named() -> None:
-        numbers = query.named or tuple(await named_numbers(store, query))
-        found["named"] = await store.named(query.city, numbers, NAMED_DEPTH, query.as_of, only)
+        resolved = await resolve_named(store, query)
+        found["named"] = await named_hits(store, query, resolved, only)
 
     runs = {"dense": dense, "lexical": lexical, "named": named}
     try:
@@ -95,11 +93,7 @@ async def _all_legs(store: Searcher, encoder: Encoder, query: Query, recipe: Rec
 
 async def named_numbers(store: Searcher, query: Query) -> list[str]:
     """Return the numbers of sections, tables and chapters that the question names and the city has."""
-    references = find_references(query.text)
-    if not references:
-        return []
-    known = await store.known_labels(query.city, [r.number for r in references])
-    return [r.number for r in references if any(number == r.number for _, number in known)]
+    return [n.number for n in await resolve_named(store, query) if n.sections]
 
 
 def _passage(position: int, ranked: Ranked, found: FoundChunk) -> Passage:

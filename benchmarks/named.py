@@ -350,12 +350,14 @@ class _WordsOnly:
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Return a vector of chance for each text."""
-        found = np.random.default_rng(len(texts)).normal(size=(len(texts), 8)).astype(np.float32)
-        return found / np.linalg.norm(found, axis=1, keepdims=True)
+        chance = np.random.default_rng(len(texts)).normal(size=(len(texts), self.dimension))
+        unit: Vectors = (chance / np.linalg.norm(chance, axis=1, keepdims=True)).astype(np.float32)
+        return unit
 
     async def encode_query(self, text: str) -> Vectors:
         """Return one of them."""
-        return (await self.encode_documents([text]))[0]
+        unit: Vectors = (await self.encode_documents([text]))[0]
+        return unit
 
 
 @asynccontextmanager

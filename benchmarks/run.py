@@ -20,6 +20,7 @@ from appliance.errors import BadRequest
 from appliance.settings import read_settings
 from appliance.wiring import open_house
 from benchmarks.encoder import compare, compare_quality, plain_encoder
+from benchmarks.named import measure as measure_named
 from benchmarks.passages import read_exam
 from benchmarks.references import measure as measure_references
 from benchmarks.roles import try_roles
@@ -215,6 +216,20 @@ def obliqa_command(
     from benchmarks.obliqa import run as run_obliqa
 
     for line in run_obliqa(shared, limit=limit, home=home, as_json=as_json):
+        print(line)
+
+
+@app.command("named")
+def named_command(
+    corpus: Annotated[
+        list[Path],
+        typer.Option("--corpus", help="Corpus files or folders whose numbers are asked for."),
+    ],
+    questions: Annotated[int, typer.Option("--questions", min=40, help="How many.")] = 1000,
+    seed: Annotated[int, typer.Option("--seed", help="Chance's seed.")] = 1,
+) -> None:
+    """Look-up questions made of a code's own numbers: is the section the first hit?"""
+    for line in asyncio.run(measure_named(corpus, most=questions, seed=seed)):
         print(line)
 
 

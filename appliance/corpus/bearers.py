@@ -52,6 +52,9 @@ def chosen(
     ranked = sorted(
         ((_rank(asked, b, keys, words, day), i, b) for i, b in enumerate(fit)), key=lambda r: r[:2]
     )
+    if ranked and asked.kind != LAW:  # one reading is meant, and a law without its year several
+        meant = number_key(ranked[0][-1].number)
+        ranked = [r for r in ranked if number_key(r[-1].number) == meant]
     seen: set[int] = set()
     classes: list[list[Bearer]] = []
     for _, group in groupby(ranked, key=lambda r: r[0]):

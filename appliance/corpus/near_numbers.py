@@ -2,14 +2,15 @@
 
 The distance is that of Damerau and Levenshtein (optimal string alignment: insertions, deletions,
 substitutions and transpositions of neighbours), with the prices of slips that people make in
-section numbers: a joint written as another one costs next to nothing, a zero too few or two digits
-the wrong way round half a slip.
+section numbers: a joint written as another one costs next to nothing; a zero too few, a digit typed
+twice or two digits the wrong way round half a slip.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
 
 from appliance.corpus.references import number_key
 from appliance.ports import Bearer
@@ -23,14 +24,15 @@ _DIGITS = "0123456789"
 
 def distance(asked: str, known: str) -> float:
     """Return how much the slips between two normalised numbers cost; 0 if they are the same."""
+    missing, extra = _alone(known), _alone(asked)
     before: list[float] = []
-    row = [0.0]
-    for char in known:
-        row.append(row[-1] + _alone(char))
+    row = [0.0, *accumulate(missing)]
     for i, a in enumerate(asked, start=1):
-        last, row = row, [row[0] + _alone(a)]
+        last, row = row, [row[0] + extra[i - 1]]
         for j, b in enumerate(known, start=1):
-            best = min(last[j] + _alone(a), row[j - 1] + _alone(b), last[j - 1] + _for(a, b))
+            best = min(
+                last[j] + extra[i - 1], row[j - 1] + missing[j - 1], last[j - 1] + _for(a, b)
+            )
             if i > 1 and j > 1 and a == known[j - 2] and asked[i - 2] == b and a != b:
                 best = min(best, before[j - 2] + _SWAP)
             row.append(best)
@@ -38,9 +40,12 @@ def distance(asked: str, known: str) -> float:
     return row[-1]
 
 
-def _alone(char: str) -> float:
-    """Return the price of a character that stands in one of the numbers only."""
-    return _ZERO if char == "0" else _SLIP if char.isalnum() else _JOINT
+def _alone(number: str) -> list[float]:
+    """Return for each character the price of its standing in one of the numbers only."""
+    return [
+        _ZERO if char in ("0", before) else _SLIP if char.isalnum() else _JOINT
+        for before, char in pairwise(f" {number}")
+    ]
 
 
 def _for(a: str, b: str) -> float:

@@ -186,10 +186,29 @@ class HitOut(_Out):
     warnings: tuple[WarningOut, ...]
 
 
+class SuggestionOut(_Out):
+    """A section whose number is nearly the one that was asked for."""
+
+    section: str = Field(examples=["§ 17.20.020"])
+    heading: str
+    external_id: str
+    section_id: int
+
+
+class DidYouMeanOut(_Out):
+    """A number that the city's registry does not have, and what it may have been meant to be."""
+
+    asked: str = Field(examples=["§ 17.20.02"])
+    suggestions: tuple[SuggestionOut, ...] = Field(description="Three at most; there may be none.")
+
+
 class HitsOut(_Out):
     """The passages of a search, best first."""
 
     hits: tuple[HitOut, ...]
+    did_you_mean: tuple[DidYouMeanOut, ...] = Field(
+        description="Sections that the question names and the registry does not have."
+    )
 
 
 class CitationOut(_Out):

@@ -221,7 +221,10 @@ async def test_only_the_chosen_legs_search(client):
 
 async def test_a_day_before_the_code_finds_nothing(client):
     params = {"city": CITY, "q": "fence", "as_of": "1999-01-01"}
-    assert (await client.get("/api/search", params=params)).json() == {"hits": []}
+    assert (await client.get("/api/search", params=params)).json() == {
+        "hits": [],
+        "did_you_mean": [],
+    }
 
 
 async def test_cities_and_coverage_say_what_is_held(client):
