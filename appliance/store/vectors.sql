@@ -49,12 +49,13 @@ order by n.distance + 0, n.chunk_id
 limit %(k)s;
 
 -- name: dense_scan
--- The same by an exact scan of the city's partition; "+ 0" keeps the planner from any index.
+-- The same by an exact scan of the city's partition; "offset 0" keeps the planner from any index and
+-- has each distance worked out once.
 with nearest as materialized (
-    select v.chunk_id, v.vector <=> %(vector)s as distance
-    from {vectors} v
-    where v.city_id = %(city)s
-    order by (v.vector <=> %(vector)s) + 0, v.chunk_id
+    select chunk_id, distance
+    from (select v.chunk_id, v.vector <=> %(vector)s as distance
+          from {vectors} v where v.city_id = %(city)s offset 0) d
+    order by distance, chunk_id
     limit %(depth)s
 )
 select n.chunk_id, c.section_id, 1 - n.distance
@@ -68,15 +69,17 @@ limit %(k)s;
 
 -- name: dense_among
 -- An exact scan among what may be found: where that is little of the city.
-select v.chunk_id, c.section_id, 1 - (v.vector <=> %(vector)s) as score
-from chunk c
-join document d on d.id = c.document_id
-join {vectors} v on v.chunk_id = c.id
-where v.city_id = %(city)s and c.city_id = %(city)s and c.searchable
-  and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
-  and (d.effective_from is null or d.effective_from <= %(as_of)s)
-  and (d.effective_until is null or d.effective_until > %(as_of)s)
-order by (v.vector <=> %(vector)s) + 0, v.chunk_id
+select chunk_id, section_id, 1 - distance
+from (select v.chunk_id, c.section_id, v.vector <=> %(vector)s as distance
+      from chunk c
+      join document d on d.id = c.document_id
+      join {vectors} v on v.chunk_id = c.id
+      where v.city_id = %(city)s and c.city_id = %(city)s and c.searchable
+        and (%(only)s::bigint[] is null or c.section_id = any(%(only)s))
+        and (d.effective_from is null or d.effective_from <= %(as_of)s)
+        and (d.effective_until is null or d.effective_until > %(as_of)s)
+      offset 0) e
+order by distance, chunk_id
 limit %(k)s;
 
 -- name: eligible
