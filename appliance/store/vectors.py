@@ -14,7 +14,7 @@ from psycopg import AsyncConnection, sql
 from appliance.store.partitions import new_partition
 from appliance.store.sql import statement
 
-# A partition of so many vectors is scanned: exact, and within 5 ms of 384 dimensions.  The scan grows
+# A partition of so many vectors is scanned: exact, and 5 ms on a quiet core (384 dimensions).  The scan grows
 # with the rows, the graph hardly does: see eval/ledger/016-index-policy.md.
 EXACT_UP_TO = 5_000
 
