@@ -40,6 +40,7 @@ class Times:
 
     what: str
     n: int
+    least: float
     p50: float
     p95: float
     a_second: float | None = None  # all clients together
@@ -80,6 +81,7 @@ def times(what: str, milliseconds: Sequence[float], a_second: float | None = Non
     return Times(
         what=what,
         n=len(milliseconds),
+        least=round(min(milliseconds), 2),
         p50=round(percentile(milliseconds, 50), 2),
         p95=round(percentile(milliseconds, 95), 2),
         a_second=a_second,

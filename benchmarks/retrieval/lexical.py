@@ -80,7 +80,8 @@ class WordFigures:
     n: int  # questions
     rows_mean: float
     agreement: float  # of the K best with the formula's, mean
-    p50: float  # milliseconds
+    least: float  # milliseconds
+    p50: float
     p95: float
 
 
@@ -132,6 +133,7 @@ async def _ask(
             n=len(questions),
             rows_mean=round(float(np.mean(counts[name])), 2),
             agreement=round(float(np.mean(agreed[name])), 4),
+            least=round(min(times[name]), 2),
             p50=round(percentile(times[name], 50), 2),
             p95=round(percentile(times[name], 95), 2),
         )

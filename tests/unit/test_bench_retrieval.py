@@ -188,7 +188,7 @@ def test_recall_is_of_cities_and_times_are_of_questions() -> None:
     found = figures("one", "all", replies)
     assert (found.recall, found.recall_worst, found.worst) == (0.45, 0.0, "small")
     assert (found.rows_mean, found.rows_min, found.empty) == (9.0, 0, 0.25)
-    assert (found.p50, found.n, found.cities) == (2.5, 4, 2)
+    assert (found.least, found.p50, found.n, found.cities) == (1, 2.5, 4, 2)
 
 
 def test_small_cities_are_those_under_two_per_cent() -> None:
@@ -228,7 +228,8 @@ def test_a_report_leaves_out_what_was_not_measured() -> None:
     json.dumps(report.json())
     lines = "\n".join(report.lines())
     assert (
-        "| all (1) | **ours** | 1 | 12.0 (12) | 0.0% | 100% | 1.000 | 1.000 | 1.0 | 1.0 |" in lines
+        "| all (1) | **ours** | 1 | 12.0 (12) | 0.0% | 100% | 1.000 | 1.000 | 1.0 | 1.0 | 1.0 |"
+        in lines
     )
     assert "By words" not in lines
     assert report.json()["dense"]["figures"][0]["recall"] == 1.0
