@@ -171,8 +171,10 @@ async def _words(
     box: Box, pieces: Sequence[Piece], questions: Sequence[str], clock: Clock
 ) -> list[lexical.WordFigures]:
     have = sum(len(p.chunks) for p in pieces)
-    sizes = sorted({min(size, have) for size in lexical.SIZES})
-    cities = (made_city(f"words-{size}", pieces, size) for size in sizes)
+    sizes = [min(size, have) for size in lexical.SIZES]
+    # All that there is, where it is not nearly the size before.
+    kept = [s for s, before in zip(sizes, [0, *sizes], strict=False) if s > 1.2 * before]
+    cities = (made_city(f"words-{size}", pieces, size) for size in kept)
     return await lexical.compare_words(box, list(cities), questions[:WORD_QUESTIONS], clock)
 
 
