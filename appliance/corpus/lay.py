@@ -13,10 +13,15 @@ from importlib.resources import files
 
 
 @cache
+def _table() -> dict[str, dict[str, str]]:
+    return tomllib.loads(files("appliance.corpus").joinpath("lay_terms.toml").read_text("utf-8"))
+
+
+@cache
 def _terms() -> tuple[tuple[re.Pattern[str], str], ...]:
-    table = tomllib.loads(files("appliance.corpus").joinpath("lay_terms.toml").read_text("utf-8"))
+    """Return the patterns, in lower case but for short forms in capitals, and the words they add."""
     return tuple(
-        (_pattern(phrase), words) for group in table.values() for phrase, words in group.items()
+        (_pattern(phrase), words) for group in _table().values() for phrase, words in group.items()
     )
 
 
@@ -27,11 +32,29 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 def legal_terms(question: str) -> list[str]:
     """Return the words of codes that a question's own words stand for, each phrase once, in order."""
-    plain = " ".join(question.casefold().replace("\u2019", "'").split())
-    return list(dict.fromkeys(words for pattern, words in _terms() if pattern.search(plain)))
+    written = " ".join(question.replace("\u2019", "'").split())
+    # A question in capitals has no short forms that could be told from words.
+    forms = [written.casefold(), "" if written.isupper() else written]
+    return list(
+        dict.fromkeys(
+            words for pattern, words in _terms() if any(pattern.search(form) for form in forms)
+        )
+    )
 
 
 def widened(question: str) -> str:
     """Return what is searched for a question: its own words, then what codes call the same things."""
     words = legal_terms(question)
     return f"{question} ({'; '.join(words)})" if words else question
+
+
+@cache
+def _lay_words() -> re.Pattern[str]:
+    words = {w for group in _table().values() for phrase in group for w in phrase.split()}
+    endings = "(?:s|es|d|ed|ing|er|ers)?"  # not any: "apartmentts" is no form of "apartment"
+    return re.compile("|".join(re.escape(w).replace(r"\*", endings) for w in sorted(words)))
+
+
+def is_lay(word: str) -> bool:
+    """Tell whether a lower-case word is one, or a part of one, that `legal_terms` knows."""
+    return _lay_words().fullmatch(word) is not None
