@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from zlib import crc32
 
 import Stemmer
 
 # Changes of `terms` raise this number: indexes that an older one made are then made anew.
-WORDS_VERSION = 1
+WORDS_VERSION = 2
 
 K1 = 1.2
 B = 0.75
@@ -32,6 +32,50 @@ _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−", "-"))
 # "20,000" is "20000".
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+(?:,\d{3})+|\d+[a-z]*|½|¼|¾|\$|%|§")
 _COMPOUND = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[.\-:][a-z0-9]+)+")
+# A district is one word however it is written: "R-1-B", "R1-B" and "R1B" (eval/ledger/015).
+_DISTRICT = re.compile(r"(?<![a-z0-9\-.])[a-z]{1,4}\d{1,2}[a-z]{0,2}(?![a-z0-9\-]|\.\d)")
+_BEGINS_DISTRICT = re.compile(r"[a-z]{1,4}-?\d")
+_LONGEST_DISTRICT = 8
+_MEASURE = re.compile(r"\d+-?[a-z]{3,}")  # "60-foot": its parts say all
+
+# Measures in one form, before a text is cut into words.
+_FRACTION = re.compile(r"(?<=\d)(?:\s{1,3}|-)?([½¼¾⅓⅔⅛])")
+_SLASHED = re.compile(r"(?<=\d)[ -](1/2|1/4|3/4)(?![\d/])")
+_DECIMALS = {
+    "½": ".5",
+    "¼": ".25",
+    "¾": ".75",
+    "⅓": ".33",
+    "⅔": ".67",
+    "⅛": ".125",
+    "1/2": ".5",
+    "1/4": ".25",
+    "3/4": ".75",
+}
+_CENTS = re.compile(r"(\$\s?\d[\d,]{0,12})\.00(?!\d)")
+_SQUARE_FEET = re.compile(
+    r"\b(?:sq\.?\s?ft\b\.?|sq\.?\s(?:feet|foot)\b|s\.f\.)|(?<=\d)\s?sf\b", re.IGNORECASE
+)
+_UNITS = {
+    "foot": "feet",
+    "ft": "feet",
+    "inch": "inches",
+    "lb": "pound",
+    "lbs": "pound",
+    "hr": "hour",
+    "hrs": "hour",
+    "wk": "week",
+    "wks": "week",
+    "yr": "year",
+    "yrs": "year",
+    "min": "minimum",
+    "max": "maximum",
+    "approx": "approximately",
+    "apt": "apartment",
+    "apts": "apartment",
+    "bldg": "building",
+    "dept": "department",
+}
 
 # Words that a question has because it is a question; they are in the idf's long tail of a small city
 # ("my", "can") without meaning anything there.
@@ -155,15 +199,40 @@ def _stem(word: str) -> str:
 
 def terms(text: str) -> list[str]:
     """Return the stems and numbers of a text, in order, question words left out."""
-    plain = text.translate(_DASHES).casefold().replace("\u2019", "'")
+    plain = _measured(text).translate(_DASHES).casefold().replace("\u2019", "'")
     found = []
     for match in _WORD.finditer(plain):
         word = match.group().removesuffix("'s")
         if word.replace("'", "") in STOP or word in "§$%":
             continue
-        found.append(word.replace(",", "") if word[0].isdigit() else _stem(word))
-    found += [m.group() for m in _COMPOUND.finditer(plain) if any(c.isdigit() for c in m.group())]
+        number = word[0].isdigit()
+        found.append(word.replace(",", "") if number else _stem(_UNITS.get(word, word)))
+    found += _compounds(plain)
+    found += _DISTRICT.findall(plain)
     return found
+
+
+def _compounds(plain: str) -> Iterator[str]:
+    """Yield numbers and names with joints; one that may be a district also without its hyphens."""
+    for match in _COMPOUND.finditer(plain):
+        compound = match.group()
+        if not any(c.isdigit() for c in compound) or _MEASURE.fullmatch(compound):
+            continue
+        yield compound
+        joined = compound.replace("-", "")
+        if (
+            joined != compound
+            and len(joined) <= _LONGEST_DISTRICT
+            and _BEGINS_DISTRICT.match(compound)
+        ):
+            yield joined
+
+
+def _measured(text: str) -> str:
+    """Return a text with its measures in one form: "3 1/2 sq. ft." is "3.5 square feet"."""
+    text = _FRACTION.sub(lambda m: _DECIMALS[m[1]], text)
+    text = _SLASHED.sub(lambda m: _DECIMALS[m[1]], text)
+    return _SQUARE_FEET.sub(" square feet", _CENTS.sub(r"\1", text))
 
 
 def place(term: str) -> int:
@@ -208,7 +277,7 @@ def average_length(lengths: Iterable[int]) -> float:
 def written_terms(text: str) -> dict[str, str]:
     """Return {term: the word as it was first written} for the terms of a text, in order."""
     written: dict[str, str] = {}
-    for word in re.findall(r"[^\s,;:!?()\"“”]+", text):
+    for word in re.findall(r"[^\s,;:!?()\"“”]+", _measured(text)):
         for term in terms(word):
             written.setdefault(term, word.strip(".'’"))
     return written

@@ -21,6 +21,7 @@ from appliance.corpus.words import (
     query_places,
     query_weights,
     terms,
+    written_terms,
 )
 
 
@@ -36,12 +37,19 @@ from appliance.corpus.words import (
         ("20,000 square feet", ["20000", "squar", "feet"]),
         ("§ 28-105.9", ["28", "105", "9", "28-105.9"]),
         ("§ 28\u2011105.9", ["28", "105", "9", "28-105.9"]),
-        ("an R-1-6 district", ["r", "1", "6", "district", "r-1-6"]),
-        ("2.5 ft", ["2", "5", "ft", "2.5"]),
+        ("an R-1-6 district", ["r", "1", "6", "district", "r-1-6", "r16"]),
+        ("R-1-B", ["r", "1", "b", "r-1-b", "r1b"]),
+        ("R1-B", ["r", "1", "b", "r1-b", "r1b"]),
+        ("in R1B.", ["r", "1b", "r1b"]),
+        ("$1,000.00", ["1000"]),
+        ("Sec. 10.00", ["sec", "10", "00", "10.00"]),
+        ("max 6 ft", ["maximum", "6", "feet"]),
+        ("2.5 ft", ["2", "5", "feet", "2.5"]),
         ("$50 or 5%", ["50", "5"]),
-        ("3½ feet", ["3", "½", "feet"]),
+        ("3½ feet", ["3", "5", "feet", "3.5"]),
+        ("½ acre", ["½", "acr"]),
         ("two-family", ["two", "famili"]),
-        ("60-foot", ["60", "foot", "60-foot"]),
+        ("60-foot", ["60", "feet"]),
         ("20b", ["20b"]),
         ("I don't, can\u2019t and I'm", []),
         ("🏠 漢字", []),
@@ -49,6 +57,43 @@ from appliance.corpus.words import (
 )
 def test_a_text_has_its_terms(text: str, expected: list[str]) -> None:
     assert terms(text) == expected
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        ["3½ feet", "3 ½ feet", "3 1/2 feet", "3-1/2 ft", "3.5 foot"],
+        [
+            "600 square feet",
+            "600 sq. ft.",
+            "600 sq ft",
+            "600 SF",
+            "600sf",
+            "600 s.f.",
+            "600 Sq. Feet",
+        ],
+        ["20,000", "20000"],
+        ["$1,000.00", "$1,000", "1000"],
+        ["the owner's side-yard", "the owner’s side yard", "owner side‑yard"],
+        ["two-hour", "two hr", "two hrs"],
+    ],
+)
+def test_one_measure_in_several_forms_has_the_same_terms(forms: list[str]) -> None:
+    assert {tuple(terms(form)) for form in forms} == {tuple(terms(forms[0]))}
+
+
+def test_a_district_shares_a_whole_term_however_it_is_written() -> None:
+    assert all("r1b" in terms(form) for form in ["R-1-B", "R1-B", "R-1B", "R1B"])
+    assert all("r1" in terms(form) for form in ["the R1 district", "the R-1, district"])
+
+
+def test_a_measure_is_shown_in_the_form_that_is_searched() -> None:
+    assert written_terms("600 sq. ft. sheds") == {
+        "600": "600",
+        "squar": "square",
+        "feet": "feet",
+        "shed": "sheds",
+    }
 
 
 def reference_bm25(tf: int, length: int, average: float, n: int, df: int) -> float:
@@ -104,7 +149,26 @@ def test_the_average_length_is_at_least_one(lengths, mean: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["1", "a", "1-", "1,", "1,000", "a'", "a.", "a1", "½", " ", "-", "1:1"]
+    "unit",
+    [
+        "1",
+        "a",
+        "1-",
+        "1,",
+        "1,000",
+        "a'",
+        "a.",
+        "a1",
+        "½",
+        "1½",
+        "1 1/2 ",
+        "sq ",
+        "$1",
+        "a-1",
+        " ",
+        "-",
+        "1:1",
+    ],
 )
 def test_reading_takes_linear_time(unit: str) -> None:
     text = (unit * 200_000)[:200_000]
