@@ -31,6 +31,7 @@ from appliance.domain import (
     Citation,
     CityId,
     Draft,
+    Named,
     Outcome,
     Passage,
     Query,
@@ -40,8 +41,7 @@ from appliance.domain import (
 )
 from appliance.errors import ChatBroken, ChatUnavailable, CityNotSearchable, EmptyIndex
 from appliance.ports import Chat, Coverage, Encoder, Searcher, Store
-from appliance.retrieve import named_numbers as numbers_named_in
-from appliance.retrieve import retrieve
+from appliance.retrieve import Retrieved, retrieve
 
 PASSAGES = 10  # go before the model, as far as its context allows
 REPLY_TOKENS = 400  # 120 words and their proofs
@@ -146,10 +146,10 @@ async def ask(
     found = await retrieve(store, encoder, query, PASSAGES)
     watch.lap("retrieve")
     yield PassagesFound(passages=found.passages, coverage=coverage, as_of=asked.as_of)
-    if refusal := await _named_in_vain(store, coverage, query, found.passages):
+    if refusal := await _named_in_vain(store, coverage, query, found):
         yield _finished(refusal, asked, watch)
         return
-    evidence = await _evidence(store, query, found.passages)
+    evidence = await _evidence(store, query, found)
     if not enough(evidence):
         yield _finished(_abstain(coverage, asked, evidence.missing, found.passages), asked, watch)
         return
@@ -201,17 +201,17 @@ def _why_not(coverage: Coverage) -> str:
     return f"its data did not pass the audit ({coverage.audit.reasons[0]})"
 
 
-async def _evidence(store: Store, query: Query, passages: Sequence[Passage]) -> Evidence:
+async def _evidence(store: Store, query: Query, found: Retrieved) -> Evidence:
     written = written_terms(query.text)
     frequency = await store.frequencies(query.city, list(written))
     return Evidence(
-        passages=tuple(passages),
+        passages=found.passages,
         missing=tuple(
             word
             for term, word in written.items()
             if not frequency.get(term) and not any(c.isdigit() for c in term)
         ),
-        named=bool(await numbers_named_in(store, query)),
+        named=any(named.sections for named in found.named),
     )
 
 
@@ -367,7 +367,7 @@ def _tokens(text: str) -> int:
 
 
 async def _named_in_vain(
-    store: Store, coverage: Coverage, query: Query, passages: Sequence[Passage]
+    store: Store, coverage: Coverage, query: Query, found: Retrieved
 ) -> Abstention | None:
     """Return the refusal of a question that names sections of which none can be shown.
 
@@ -375,7 +375,7 @@ async def _named_in_vain(
     """
     wanted = [r for r in find_references(query.text) if r.kind == "section" and not r.bare]
     wanted = [r for r in wanted if re.search(r"[.\-:]", r.number)]
-    if not wanted or any("named" in p.legs for p in passages):
+    if not wanted or any("named" in p.legs for p in found.passages):
         return None
     numbers = [r.number for r in wanted]
     dead = await store.by_number(query.city, numbers, ("section",))
@@ -392,10 +392,15 @@ async def _named_in_vain(
         )
     return Abstention(
         reason=Reason.NO_SUCH_SECTION,
-        text=f"The code of {coverage.city.name} in this box has no {names}.",
+        text=f"The code of {coverage.city.name} in this box has no {names}.{_near(found.named)}",
         searched=searched,
         office=coverage.city.office,
     )
+
+
+def _near(named: Sequence[Named]) -> str:
+    near = [s.citation for n in named for s in n.suggestions][:3]
+    return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
 def _abstain_other_city(coverage: Coverage, name: str) -> Abstention:

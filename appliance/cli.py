@@ -10,11 +10,12 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date
 from importlib.metadata import entry_points, version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -48,13 +49,20 @@ from appliance.commands.options import (
 from appliance.commands.parse import parse_command
 from appliance.commands.refs import refs_command
 from appliance.commands.reindex import reindex_command
-from appliance.domain import LEGS, Leg, Named, Query
+from appliance.domain import LEGS, Leg, Query
 from appliance.errors import BadRequest, EmptyIndex, PermitBoxError
-from appliance.forms import did_you_mean, did_you_mean_json, hits_json, outcome_json, record_of
+from appliance.forms import (
+    did_you_mean,
+    did_you_mean_json,
+    explanation_json,
+    hits_json,
+    outcome_json,
+    record_of,
+)
 from appliance.ingest import Summary, ingest
-from appliance.naming import missing, resolve_named
+from appliance.naming import missing
 from appliance.ports import Coverage
-from appliance.retrieve import Recipe, retrieve
+from appliance.retrieve import PRODUCT, Retrieved, retrieve
 from appliance.settings import read_settings
 from appliance.terminal import Ticker, print_answer
 from appliance.verify import ClaimLine, verify_claim
@@ -205,6 +213,12 @@ def search_command(
     ] = ",".join(LEGS),
     having: With = None,
     as_of: AsOf = None,
+    rerank: Annotated[
+        bool, typer.Option("--rerank/--no-rerank", help="Let a reranker read the best of them.")
+    ] = PRODUCT.rerank,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say what each leg gave, by which index, and why.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show the passages that a question finds, best first."""
@@ -216,13 +230,16 @@ def search_command(
     )
     chosen = parse_legs(legs)
 
-    async def work(house: House) -> tuple[list[dict[str, Any]], Sequence[Named]]:
+    async def work(house: House) -> Retrieved:
         await searchable(house.store, asked.city)
-        found = await retrieve(house.store, house.encoder, asked, k, recipe=Recipe(legs=chosen))
-        absent = missing(await resolve_named(house.store, asked))
-        return hits_json(found.passages, asked.as_of), absent
+        recipe = replace(PRODUCT, legs=chosen, rerank=rerank)
+        return await retrieve(house.store, house.encoder, asked, k, recipe=recipe)
 
-    hits, absent = run_in_house(work)
+    found: Retrieved = run_in_house(work)
+    hits, absent = hits_json(found.passages, asked.as_of), missing(found.named)
+    if explain:
+        for hit, passage in zip(hits, found.passages, strict=True):
+            hit["explain"] = explanation_json(passage, found)
     for named in absent:
         err.print(did_you_mean(named), style="yellow", markup=False)
     if as_json:
@@ -233,6 +250,12 @@ def search_command(
             f"\n{hit['rank']}. {hit['section']} — {hit['heading']}  ({hit['score']})", markup=False
         )
         out.print(hit["text"].strip(), markup=False)
+        for place in hit["also"]:
+            out.print(
+                f"the same in {place['section']} — {place['heading']}", style="dim", markup=False
+            )
+        if explain:
+            print_json(hit["explain"])
         for law in hit["warnings"]:
             when = law["effective"] or "a day that it does not state"
             out.print(f"amended by {law['law']}, effective {when}", style="yellow", markup=False)

@@ -22,6 +22,7 @@ from appliance.domain import (
     StoredSection,
 )
 from appliance.ports import AnswerRecord, Audit
+from appliance.retrieve import Retrieved
 
 
 def outcome_json(finished: Finished) -> dict[str, Any]:
@@ -206,12 +207,35 @@ def hits_json(passages: Sequence[Passage], day: date) -> list[dict[str, Any]]:
             "start": p.section.inside + p.span.start,
             "end": p.section.inside + p.span.end,
             "legs": list(p.legs),
+            "also": [
+                {
+                    "section": o.citation,
+                    "section_id": o.section,
+                    "external_id": o.external_id,
+                    "heading": o.heading,
+                }
+                for o in p.also
+            ],
             "version": p.section.version,
             "effective_from": p.section.effective_from and p.section.effective_from.isoformat(),
         }
         | _in_time(p.section, day)
         for rank, p in enumerate(passages, start=1)
     ]
+
+
+def explanation_json(passage: Passage, found: Retrieved) -> dict[str, Any]:
+    """Return why a passage stands where it does: each leg's rank, score and index, and the features."""
+    chunk = found.chunks[found.passages.index(passage)]
+    return {
+        "legs": {
+            h.leg: {"rank": h.rank, "score": round(h.score, 4)}
+            | ({"index": h.path} if h.path else {})
+            for h in found.hits
+            if h.chunk == chunk
+        },
+        "features": {n: round(v, 4) for n, v in found.evidence[chunk].items()},
+    }
 
 
 def did_you_mean_json(absent: Sequence[Named]) -> list[dict[str, Any]]:

@@ -64,6 +64,7 @@ class Encoder(Protocol):
 
     model: str  # name and digest of the weights; spaces of different models cannot mix
     dimension: int
+    reranker: Reranker | None  # that reads candidates beside it, if there is one
 
     @property
     def tokenizer(self) -> Tokenizer:

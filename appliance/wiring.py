@@ -17,6 +17,7 @@ import anyio.to_thread
 from appliance.ask import ChatAt
 from appliance.clients.chat import OpenAIChat
 from appliance.clients.encode import MiniLmEncoder
+from appliance.clients.rerank import LateReranker
 from appliance.errors import ChatUnavailable, SettingsError, StoreError
 from appliance.serving.model_server import Served, serving_now
 from appliance.settings import Secret, Settings
@@ -109,7 +110,9 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
 
 
 def _encoder(settings: Settings) -> MiniLmEncoder:
-    return MiniLmEncoder(threads=settings.encoder_threads)
+    encoder = MiniLmEncoder(threads=settings.encoder_threads)
+    encoder.reranker = LateReranker(encoder)
+    return encoder
 
 
 async def _dsn(settings: Settings, stack: AsyncExitStack) -> str:

@@ -26,7 +26,7 @@ from appliance.clients.encode import MiniLmEncoder
 from appliance.domain import CityId, Query
 from appliance.ingest import corpus_files, decode, ingest, read_bytes
 from appliance.naming import resolve_named
-from appliance.ports import Tokenizer, Vectors
+from appliance.ports import Reranker, Tokenizer, Vectors
 from appliance.retrieve import Recipe, retrieve
 from appliance.settings import Settings
 from appliance.store import embedded
@@ -347,6 +347,7 @@ class _WordsOnly:
     tokenizer: Tokenizer
     model: str = "none"
     dimension: int = 8
+    reranker: Reranker | None = None
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:
         """Return a vector of chance for each text."""

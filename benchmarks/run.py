@@ -6,8 +6,10 @@ import asyncio
 import json
 import shlex
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +20,7 @@ from appliance.commands.options import Json, err, print_json
 from appliance.domain import CityId
 from appliance.errors import BadRequest
 from appliance.settings import read_settings
+from appliance.terminal import Ticker
 from appliance.wiring import open_house
 from benchmarks.encoder import compare, compare_quality, plain_encoder
 from benchmarks.named import measure as measure_named
@@ -25,6 +28,8 @@ from benchmarks.passages import read_exam
 from benchmarks.references import measure as measure_references
 from benchmarks.roles import try_roles
 from benchmarks.search import Latency, measure
+from eval.measure import select
+from eval.session import progress_of
 from models.manifest import read_manifest
 
 app = typer.Typer(help="How fast?  Figures of this machine, with n.", no_args_is_help=True)
@@ -231,6 +236,47 @@ def named_command(
     """Look-up questions made of a code's own numbers: is the section the first hit?"""
     for line in asyncio.run(measure_named(corpus, most=questions, seed=seed)):
         print(line)
+
+
+@app.command("ranker")
+def ranker_command(
+    cases: Annotated[list[Path], typer.Option("--cases", help="Files of evaluation cases.")],
+    parts: Annotated[
+        int, typer.Option("--folds", min=2, help="In how many parts cities are held out.")
+    ] = 6,
+    rerank: Annotated[
+        bool, typer.Option("--rerank", help="Let the reranker read the candidates, too.")
+    ] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Write the weights that the search uses.")
+    ] = False,
+) -> None:
+    """What the trained ranker brings on cities that it has not seen; needs scipy and lightgbm."""
+    with _extra():
+        import lightgbm  # noqa: F401  (said before the long search, not after it)
+        import scipy  # noqa: F401
+
+        from benchmarks import ranker
+
+    async def work() -> list[ranker.Example]:
+        async with open_house(read_settings()) as house:
+            held = await house.store.cities()
+            chosen = select(ranker.sourced(cases), held, answerable_only=True, limit=None)
+            taken = [s for s in chosen.taken if s.case.city not in chosen.unencoded]
+            ticker, began = Ticker(err), time.monotonic()
+            given: list[ranker.Example] = []
+            async for one in ranker.examples(house, taken, date.today(), rerank=rerank):
+                given.append(one)
+                ticker(progress_of("ranker", one.of.case.city, len(given), len(taken), began))
+            ticker.end()
+            return given
+
+    given = asyncio.run(work())
+    for line in ranker.report(given, parts):
+        print(line)
+    if write:
+        names = " ".join(path.name for path in cases)
+        print(f"wrote {ranker.write(given, f'permitbox bench ranker --cases {names} --write')}")
 
 
 @app.command("trees")

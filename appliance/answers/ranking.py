@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from appliance.domain import ChunkId, Hit, Leg, Passage, SectionId, StoredSection
+from appliance.domain import ChunkId, Hit, Leg, Passage, SectionId
+from appliance.ports import ChunkPreview
 
 # Weights of the convex combination of the legs' scores, each scaled to 0..1 within the question.
 # Measured on the dev questions, cities held out in turn: see eval/ledger/002-fusion.md.
@@ -29,7 +31,7 @@ class Ranked:
 
 
 def fuse(hits: Sequence[Hit], weights: Mapping[Leg, float] = WEIGHTS) -> list[Ranked]:
-    """Return the chunks by the weighted sum of their scaled scores; named sections come first.
+    """Return the chunks by the weighted sum of their scaled scores, best first.
 
     A leg's scores are scaled from its lowest hit (0) to its best (1); a chunk that a leg did not
     return gets 0 there (Bruch, Gai, Ingber: An Analysis of Fusion Functions for Hybrid Retrieval,
@@ -40,9 +42,7 @@ def fuse(hits: Sequence[Hit], weights: Mapping[Leg, float] = WEIGHTS) -> list[Ra
         of_leg = [h for h in hits if h.leg == leg]
         for hit, value in zip(of_leg, _scaled(of_leg), strict=True):
             pool.add(hit, weights[leg] * value)
-    named = [h for h in hits if h.leg == "named"]
-    _lift(named, pool)
-    ranked = [
+    return _best_first(
         Ranked(
             chunk=chunk,
             section=pool.section[chunk],
@@ -51,7 +51,46 @@ def fuse(hits: Sequence[Hit], weights: Mapping[Leg, float] = WEIGHTS) -> list[Ra
             similarity=pool.similarity.get(chunk, 0.0),
         )
         for chunk, score in pool.score.items()
+    )
+
+
+def lifted(ranked: Sequence[Ranked], hits: Iterable[Hit]) -> list[Ranked]:
+    """Put the sections that the question names above all others, those of the best class first.
+
+    Of one class the scores decide, scaled to 0..1; so they do among the chunks of one section.  A
+    section that no other leg found comes with its first chunk.
+    """
+    best: dict[SectionId, Hit] = {}
+    for hit in hits:
+        if hit.leg == "named":
+            best.setdefault(hit.section, hit)
+    found = {r.section for r in ranked}
+    alone = [
+        Ranked(chunk=h.chunk, section=h.section, score=-math.inf, legs=(), similarity=0.0)
+        for h in best.values()
+        if h.section not in found
     ]
+    return _best_first(_lifted(r, best.get(r.section)) for r in [*_to_one(ranked), *alone])
+
+
+def _lifted(ranked: Ranked, hit: Hit | None) -> Ranked:
+    if hit is None:
+        return ranked
+    legs: tuple[Leg, ...] = ranked.legs if "named" in ranked.legs else (*ranked.legs, "named")
+    own = max(ranked.score, 0.0)
+    return replace(ranked, score=own + 2.0 + 10.0 * hit.score, legs=legs)
+
+
+def _to_one(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return the same order with scores from 0 to 1, which people can read."""
+    if not ranked:
+        return []
+    low, high = min(r.score for r in ranked), max(r.score for r in ranked)
+    width = high - low if high - low > 1e-9 else 1.0
+    return [replace(r, score=(r.score - low) / width) for r in ranked]
+
+
+def _best_first(ranked: Iterable[Ranked]) -> list[Ranked]:
     return sorted(ranked, key=lambda r: (-r.score, r.chunk))
 
 
@@ -81,28 +120,8 @@ def _scaled(hits: Sequence[Hit]) -> list[float]:
     return [(h.score - low) / (high - low) for h in hits]
 
 
-def _lift(named: Sequence[Hit], pool: _Pool) -> None:
-    """Put named sections above all others: those whose own number it is before those in a chapter.
-
-    Of one such class the other legs decide; so they do among the chunks of one section.  A section
-    that they did not find comes with its first chunk.
-    """
-    best: dict[SectionId, Hit] = {}
-    for hit in named:
-        best.setdefault(hit.section, hit)
-    found = set(pool.section.values())
-    for hit in best.values():
-        if hit.section not in found:
-            pool.add(hit, 0.0)
-    for chunk, section in pool.section.items():
-        if hit_ := best.get(section):
-            pool.score[chunk] += 2.0 + 10.0 * hit_.score
-            if "named" not in pool.legs[chunk]:
-                pool.legs[chunk].append("named")
-
-
 def distinct(
-    ranked: Iterable[Ranked], k: int, section_of: Callable[[Ranked], StoredSection]
+    ranked: Iterable[Ranked], k: int, preview_of: Callable[[Ranked], ChunkPreview]
 ) -> list[Ranked]:
     """Return the first k chunks with at most one of a record, PER_GIANT of a giant one.
 
@@ -114,8 +133,8 @@ def distinct(
     for item in ranked:
         if len(kept) == k:
             break
-        section = section_of(item)
-        giant = section.inside > 0 or len(section.text) > GIANT
+        section = preview_of(item)
+        giant = section.inside > 0 or section.length > GIANT
         if taken.get(section.external_id, 0) < (PER_GIANT if giant else 1):
             taken[section.external_id] = taken.get(section.external_id, 0) + 1
             kept.append(item)

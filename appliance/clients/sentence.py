@@ -24,7 +24,7 @@ from appliance.clients.torch_library import (
     usable_device,
 )
 from appliance.errors import EncoderError
-from appliance.ports import Vectors
+from appliance.ports import Reranker, Vectors
 
 CARD_TEXTS = 32  # texts of a batch on a card; on a CPU each runs alone, see torch_library
 
@@ -57,6 +57,7 @@ class SentenceEncoder:
         refuse_untrained(self._net[0].auto_model, folder)
         self._net.max_seq_length = limit
         self._net.default_prompt_name = None
+        self.reranker: Reranker | None = None
         self.dimension = int(self._net.get_embedding_dimension())
         self._turn = Lock()
 

@@ -121,7 +121,7 @@ def respelled(
 def _likeliest(
     word: str, frequency: Mapping[str, int], ordinary: Callable[[str], bool]
 ) -> str | None:
-    weights = {}
+    weights: dict[str, float] = {}
     for near, likely in _near(word):
         chunks = min((frequency.get(t, 0) for t in terms(near)), default=0)
         if chunks >= FEWEST:

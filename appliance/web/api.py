@@ -17,7 +17,7 @@ from appliance.domain import LEGS, SectionId, Span, StoredSection
 from appliance.domain import Query as Wanted
 from appliance.errors import BadRequest, StoreError
 from appliance.forms import did_you_mean_json, hits_json, outcome_json
-from appliance.naming import missing, resolve_named
+from appliance.naming import missing
 from appliance.ports import Coverage, Searcher
 from appliance.retrieve import Recipe, retrieve
 from appliance.web import stream
@@ -124,7 +124,7 @@ async def search(
     began = time.perf_counter()
     found = await retrieve(store, encoder, wanted, k, recipe=Recipe(legs=legs))
     desk.metrics.searched(time.perf_counter() - began, len(found.passages))
-    absent = missing(await resolve_named(store, wanted))
+    absent = missing(found.named)
     hits = hits_json(found.passages, wanted.as_of)
     return JSONResponse({"hits": hits, "did_you_mean": did_you_mean_json(absent)})
 

@@ -61,6 +61,7 @@ class Remembering:
     def __init__(self, encoder: MiniLmEncoder) -> None:
         self.model = encoder.model
         self.dimension = encoder.dimension
+        self.reranker = encoder.reranker
         self.tokenizer = encoder.tokenizer
         self._encoder = encoder
         self._known: dict[str, Vectors] = {}

@@ -24,7 +24,7 @@ from appliance.clients.encode import MiniLmEncoder
 from appliance.domain import CityId
 from appliance.errors import BadRequest
 from appliance.ingest import corpus_files, decode, ingest, read_bytes
-from appliance.ports import Tokenizer, Vectors
+from appliance.ports import Reranker, Tokenizer, Vectors
 from benchmarks.retrieval.box import DAY, Box
 from benchmarks.retrieval.progress import Clock, Step
 from benchmarks.retrieval.texts import Piece, made_city
@@ -42,6 +42,7 @@ class MadeUpEncoder:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.model = MiniLmEncoder.model
         self.dimension = MiniLmEncoder.dimension
+        self.reranker: Reranker | None = None
         self.tokenizer = tokenizer
 
     async def encode_documents(self, texts: Sequence[str]) -> Vectors:

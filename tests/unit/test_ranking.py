@@ -6,9 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.answers.ranking import GIANT, PER_GIANT, WEIGHTS, Ranked, distinct, fuse, pack
+from appliance.answers.ranking import (
+    GIANT,
+    PER_GIANT,
+    WEIGHTS,
+    Ranked,
+    distinct,
+    fuse,
+    lifted,
+    pack,
+)
 from appliance.domain import (
     ChunkId,
+    ChunkKind,
     CityId,
     Digest,
     Hit,
@@ -19,6 +29,7 @@ from appliance.domain import (
     Standing,
     StoredSection,
 )
+from appliance.ports import ChunkPreview
 
 
 def hits(leg: Leg, *found: tuple[int, float]) -> list[Hit]:
@@ -69,7 +80,7 @@ def test_equal_scores_are_ordered_by_the_chunk() -> None:
 def test_a_section_that_the_question_names_comes_first() -> None:
     dense = hits("dense", (10, 0.9), (20, 0.5))
     named = hits("named", (30, 0.0))
-    ranked = fuse([*dense, *named])
+    ranked = lifted(fuse(dense), named)
     assert order(ranked)[0] == 30
     assert ranked[0].legs == ("named",)
 
@@ -77,12 +88,12 @@ def test_a_section_that_the_question_names_comes_first() -> None:
 def test_the_section_whose_own_number_it_is_comes_before_the_sections_of_that_chapter() -> None:
     dense = hits("dense", (10, 0.9), (20, 0.5))
     named = hits("named", (30, 1.0), (10, 0.2))
-    assert order(fuse([*dense, *named])) == [30, 10, 20]
+    assert order(lifted(fuse(dense), named)) == [30, 10, 20]
 
 
 def test_of_a_named_section_the_chunk_that_fits_the_question_is_taken() -> None:
     dense = hits("dense", (10, 0.9), (21, 0.5), (30, 0.1))
-    ranked = fuse([*dense, *hits("named", (20, 0.0))])
+    ranked = lifted(fuse(dense), hits("named", (20, 0.0)))
     assert order(ranked)[0] == 21
     assert ranked[0].legs == ("dense", "named")
     assert 10 in order(ranked)
@@ -106,12 +117,12 @@ def test_every_chunk_is_ranked_once_and_named_ones_are_above(
     found: list[Hit], names: list[int]
 ) -> None:
     named = hits("named", *((c, 0.0) for c in names))
-    ranked = fuse([*found, *named])
+    ranked = lifted(fuse(found), [*found, *named])
     assert len(set(order(ranked))) == len(ranked)
     assert {h.chunk for h in found} <= set(order(ranked))
     assert [r.score for r in ranked] == sorted((r.score for r in ranked), reverse=True)
-    lifted = ["named" in r.legs for r in ranked]
-    assert lifted == sorted(lifted, reverse=True)
+    above = ["named" in r.legs for r in ranked]
+    assert above == sorted(above, reverse=True)
     assert {c // 10 for c in names} == {r.section for r in ranked if "named" in r.legs}
 
 
@@ -140,16 +151,43 @@ def section(number: int, text: str, record: str | None = None, inside: int = 0) 
     )
 
 
-def short(item: Ranked) -> StoredSection:
-    return section(item.section, "short")
+def preview(
+    number: int, length: int = 5, record: str | None = None, inside: int = 0
+) -> ChunkPreview:
+    return ChunkPreview(
+        id=ChunkId(number * 10),
+        section=SectionId(number),
+        document=number,
+        city=CityId("troll-xx"),
+        external_id=record or str(number),
+        citation=f"Sec. 1-{number}",
+        number=f"1-{number}",
+        heading="Fences",
+        path=(),
+        crumb="Fences",
+        inside=inside,
+        length=length,
+        standing=Standing.IN_FORCE,
+        effective_from=None,
+        effective_until=None,
+        doc_type="code",
+        span=Span(start=0, end=5),
+        ordinal=0,
+        kind=ChunkKind.PROSE,
+        text="short",
+        titles=(),
+        header=None,
+    )
+
+
+def short(item: Ranked) -> ChunkPreview:
+    return preview(item.section)
 
 
 def test_a_section_stands_once_unless_it_is_a_giant() -> None:
     found = ranked(10, 11, 20, 12, 13, 14, 30)
     assert order(distinct(found, 9, short)) == [10, 20, 30]
-    giant = distinct(
-        found, 9, lambda r: section(r.section, "x" * (GIANT + 1) if r.section == 1 else "short")
-    )
+    giant = distinct(found, 9, lambda r: preview(r.section, GIANT + 1 if r.section == 1 else 5))
     assert order(giant) == [10, 11, 20, 12, 30]
     assert sum(r.section == 1 for r in giant) == PER_GIANT
 
@@ -159,7 +197,7 @@ def test_the_sections_that_hide_in_one_record_count_as_that_record() -> None:
     kept = distinct(
         found,
         9,
-        lambda r: section(r.section, "short", *(("chapter", 900) if r.section < 5 else ())),
+        lambda r: preview(r.section, 5, *(("chapter", 900) if r.section < 5 else ())),
     )
     assert order(kept) == [10, 20, 30, 50]
 
