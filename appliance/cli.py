@@ -11,7 +11,6 @@ import logging
 import os
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import date
 from importlib.metadata import entry_points, version
 from pathlib import Path
@@ -20,7 +19,6 @@ from typing import Annotated
 import typer
 
 from appliance.answers.citations import Judgement
-from appliance.answers.routing import checked_question
 from appliance.ask import (
     Asked,
     Event,
@@ -28,7 +26,6 @@ from appliance.ask import (
     TokenWritten,
     ask,
     drain,
-    searchable,
 )
 from appliance.commands.audit import audit_command
 from appliance.commands.diff import diff_command
@@ -37,11 +34,9 @@ from appliance.commands.options import (
     AsOf,
     City,
     Json,
-    With,
     city_of,
     day_of,
     err,
-    having_of,
     out,
     print_json,
     run_in_house,
@@ -49,20 +44,14 @@ from appliance.commands.options import (
 from appliance.commands.parse import parse_command
 from appliance.commands.refs import refs_command
 from appliance.commands.reindex import reindex_command
-from appliance.domain import LEGS, Leg, Query
-from appliance.errors import BadRequest, EmptyIndex, PermitBoxError
+from appliance.commands.search import search_command
+from appliance.errors import EmptyIndex, PermitBoxError
 from appliance.forms import (
-    did_you_mean,
-    did_you_mean_json,
-    explanation_json,
-    hits_json,
     outcome_json,
     record_of,
 )
 from appliance.ingest import Summary, ingest
-from appliance.naming import missing
 from appliance.ports import Coverage
-from appliance.retrieve import PRODUCT, Retrieved, retrieve
 from appliance.settings import read_settings
 from appliance.terminal import Ticker, print_answer
 from appliance.verify import ClaimLine, verify_claim
@@ -200,75 +189,6 @@ def cities_command(as_json: Json = False) -> None:
         out.print(f"    {row['coverage']}", markup=False, style="dim")
 
 
-# ------------------------------------------------------------------ search
-
-
-@app.command("search")
-def search_command(
-    query: Annotated[str, typer.Argument(help="The question, or words, or a section number.")],
-    city: City,
-    k: Annotated[int, typer.Option("--k", min=1, max=100, help="How many passages.")] = 10,
-    legs: Annotated[
-        str, typer.Option("--legs", help="Which legs search: any of dense,lexical,named.")
-    ] = ",".join(LEGS),
-    having: With = None,
-    as_of: AsOf = None,
-    rerank: Annotated[
-        bool, typer.Option("--rerank/--no-rerank", help="Let a reranker read the best of them.")
-    ] = PRODUCT.rerank,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Say what each leg gave, by which index, and why.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Show the passages that a question finds, best first."""
-    asked = Query(
-        text=checked_question(query),
-        city=city_of(city),
-        as_of=day_of(as_of),
-        having=having_of(having or ()),
-    )
-    chosen = parse_legs(legs)
-
-    async def work(house: House) -> Retrieved:
-        await searchable(house.store, asked.city)
-        recipe = replace(PRODUCT, legs=chosen, rerank=rerank)
-        return await retrieve(house.store, house.encoder, asked, k, recipe=recipe)
-
-    found: Retrieved = run_in_house(work)
-    hits, absent = hits_json(found.passages, asked.as_of), missing(found.named)
-    if explain:
-        for hit, passage in zip(hits, found.passages, strict=True):
-            hit["explain"] = explanation_json(passage, found)
-    for named in absent:
-        err.print(did_you_mean(named), style="yellow", markup=False)
-    if as_json:
-        print_json({"hits": hits, "did_you_mean": did_you_mean_json(absent)})
-        return
-    for hit in hits:
-        out.print(
-            f"\n{hit['rank']}. {hit['section']} — {hit['heading']}  ({hit['score']})", markup=False
-        )
-        out.print(hit["text"].strip(), markup=False)
-        for place in hit["also"]:
-            out.print(
-                f"the same in {place['section']} — {place['heading']}", style="dim", markup=False
-            )
-        if explain:
-            print_json(hit["explain"])
-        for law in hit["warnings"]:
-            when = law["effective"] or "a day that it does not state"
-            out.print(f"amended by {law['law']}, effective {when}", style="yellow", markup=False)
-
-
-def parse_legs(text: str) -> tuple[Leg, ...]:
-    """Return the legs that "dense,named" names.  Raises BadRequest."""
-    names = [n.strip() for n in text.split(",") if n.strip()]
-    if not names or any(n not in LEGS for n in names):
-        raise BadRequest(f"--legs {text!r} must name some of {', '.join(LEGS)}.")
-    return tuple(leg for leg in LEGS if leg in names)
-
-
 # ------------------------------------------------------------------ ask
 
 
@@ -331,6 +251,7 @@ app.command("diff")(diff_command)
 app.command("gate")(gate_command)
 app.command("parse")(parse_command)
 app.command("refs")(refs_command)
+app.command("search")(search_command)
 app.command("reindex")(reindex_command)
 
 

@@ -224,6 +224,11 @@ def hits_json(passages: Sequence[Passage], day: date) -> list[dict[str, Any]]:
     ]
 
 
+def read_as_json(found: Retrieved) -> dict[str, str]:
+    """Return {misspelt word: what it was read as}."""
+    return {c.written: c.read for c in found.corrections}
+
+
 def explanation_json(passage: Passage, found: Retrieved) -> dict[str, Any]:
     """Return why a passage stands where it does: each leg's rank, score and index, and the features."""
     chunk = found.chunks[found.passages.index(passage)]

@@ -18,6 +18,14 @@ from appliance.answers.features import FEATURES, Asked, Row, features
 from appliance.answers.ranking import Ranked, distinct, fuse, lifted
 from appliance.corpus.chunks import embedding_input
 from appliance.corpus.lay import widened
+from appliance.corpus.spelling import (
+    Correction,
+    Respelled,
+    doubtful,
+    looked_up,
+    near_terms,
+    respelled,
+)
 from appliance.domain import LEGS, ChunkId, Hit, Leg, Named, Passage, Place, Query
 from appliance.naming import named_hits, resolve_named
 from appliance.ports import ChunkPreview, Encoder, FoundChunk, Reranker, Searcher
@@ -55,6 +63,7 @@ class Retrieved:
     passages: tuple[Passage, ...]
     hits: tuple[Hit, ...]
     named: tuple[Named, ...] = ()  # what the question names by number
+    corrections: tuple[Correction, ...] = ()  # what misspelt words were read as
     chunks: tuple[ChunkId, ...] = ()  # parallel to `passages`
     evidence: Mapping[ChunkId, Mapping[str, float]] = field(default_factory=dict)  # the features
 
@@ -66,6 +75,7 @@ class Pool:
     asked: Asked
     hits: tuple[Hit, ...]
     named: tuple[Named, ...]
+    corrections: tuple[Correction, ...]
     ranked: tuple[Ranked, ...]  # by the first stage
     candidates: tuple[ChunkPreview, ...]  # parallel to `ranked`
     fused: Mapping[ChunkId, float]  # the first stage's scores, without what is named
@@ -100,6 +110,7 @@ async def retrieve(
         passages=tuple(passages),
         hits=pool.hits,
         named=pool.named,
+        corrections=pool.corrections,
         chunks=tuple(first.chunk for first, _ in groups),
         evidence={
             c.id: dict(zip(FEATURES, row, strict=True))
@@ -112,7 +123,8 @@ async def gather(
     store: Searcher, encoder: Encoder, query: Query, recipe: Recipe = PRODUCT, *, size: int = POOL
 ) -> Pool:
     """Return the best `size` candidates of the first stage and what is known of each."""
-    text = widened(query.text) if recipe.widen else query.text
+    read = await _respelled(store, encoder, query)
+    text = widened(read.text) if recipe.widen else read.text
     hits, named = await _all_legs(store, encoder, query, text, recipe)
     fused = fuse(hits)
     first = lifted(fused, hits)[:size]
@@ -121,11 +133,12 @@ async def gather(
     candidates = [found[r.chunk] for r in ranked]
     late: dict[ChunkId, float] = {}
     if recipe.rerank and encoder.reranker is not None:
-        late = await _read(encoder.reranker, query.text, candidates, recipe.seconds)
+        late = await _read(encoder.reranker, read.text, candidates, recipe.seconds)
     return Pool(
-        asked=Asked.of(query.text, text),
+        asked=Asked.of(read.text, text),
         hits=tuple(hits),
         named=tuple(named),
+        corrections=read.corrections,
         ranked=tuple(ranked),
         candidates=tuple(candidates),
         fused={r.chunk: r.score for r in fused},
@@ -134,6 +147,19 @@ async def gather(
 
 
 # ------------------------------------------------------------------ finding
+
+
+async def _respelled(store: Searcher, encoder: Encoder, query: Query) -> Respelled:
+    """Return the question with its misspelt words read as what the city's text has."""
+
+    def ordinary(word: str) -> bool:
+        # A word that the encoder's vocabulary has whole: one token between its two special ones.
+        return encoder.tokenizer.count(word) == 3
+
+    known = await store.frequencies(query.city, looked_up(query.text))
+    words = doubtful(query.text, known, ordinary)
+    near = await store.frequencies(query.city, near_terms(words)) if words else {}
+    return respelled(query.text, words, near, ordinary)
 
 
 async def _all_legs(

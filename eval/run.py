@@ -14,8 +14,8 @@ from typing import Annotated
 
 import typer
 
-from appliance.cli import parse_legs
 from appliance.commands.options import city_of
+from appliance.commands.search import parse_legs
 from appliance.domain import LEGS
 from appliance.errors import BadRequest
 from appliance.wiring import House

@@ -23,31 +23,19 @@ from appliance.ports import ChunkPreview
 FEATURES = (
     "fused",  # the first stage's score: what the rest only corrects
     "late",  # the reranker's, of those that it read
-    "heading",  # the question's terms in the heading, by their weight
-    "path",  # and in the whole breadcrumb
+    "heading",  # how much of the heading the question has
+    "path",  # the question's terms in the breadcrumb, by their weight
     "pairs",  # the question's pairs of neighbouring terms in the text
     "chapter",  # what the best others of its chapter were given
-    "definition_asked",
-    "number_asked",
+    "record",  # and of its record
+    "definition_asked",  # 1 for a definition where a meaning is asked
     "district",  # 1 under the rules of an asked district, -1 under those of another
 )
 
-# "How high may a fence be?", "What is the fee …?": the answer has a number in it.
-_NUMBER_ASKED = re.compile(
-    r"\bhow (?:much|many|high|tall|far|long|wide|big|close|often|soon|large|deep|near|old|small)\b"
-    r"|\b(?:maximum|minimum|fees?|costs?|percent(?:age)?|penalt(?:y|ies)|fined?|deadline|height|width)\b",
-    re.IGNORECASE,
-)
 _DEFINITION_ASKED = re.compile(
     r"\bmeans?\b|\bmeant by\b|\bdefin|\bcounts? as\b|\bconsidered\b|\bqualif(?:y|ies)\b|\bwhat is an?\b",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(
-    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty"
-    r"|ninety|hundred|percent)\b",
-    re.IGNORECASE,
-)
-
 Scores = Mapping[ChunkId, float]
 Row = tuple[float, ...]
 
@@ -93,21 +81,21 @@ def features(
     weight = _weights(asked, words)
     total = sum(weight[t] for t in frozenset(asked.own)) or 1.0
     pairs = _pairs(asked.own)
-    wants_number = bool(_NUMBER_ASKED.search(asked.text))
     wants_definition = bool(_DEFINITION_ASKED.search(asked.text))
     read = scaled(late)
     first = [fused.get(c.id, 0.0) for c in candidates]
     chapter = _support([c.path for c in candidates], first, most=5)
+    record = _support([c.external_id for c in candidates], first, most=2)
     return [
         (
             first[at],
             read.get(one.id, 0.0),
-            sum(weight[t] for t in asked.all & word.heading) / total,
+            len(asked.all & word.heading) / max(1, len(word.heading)),
             sum(weight[t] for t in asked.all & word.path) / total,
             len(pairs & word.pairs) / max(1, len(pairs)),
             chapter[at],
+            record[at],
             float(wants_definition and one.kind is ChunkKind.DEFINITION),
-            float(wants_number and bool(_NUMBER.search(one.text))),
             _of_district(asked.districts, one),
         )
         for at, (one, word) in enumerate(zip(candidates, words, strict=True))

@@ -18,7 +18,7 @@ from zlib import crc32
 import Stemmer
 
 # Changes of `terms` raise this number: indexes that an older one made are then made anew.
-WORDS_VERSION = 2
+WORDS_VERSION = 3
 
 K1 = 1.2
 B = 0.75

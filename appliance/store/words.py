@@ -110,8 +110,8 @@ async def _counts(connection: AsyncConnection, chunks: Ids) -> dict[int, Counter
     async with connection.cursor(name="words") as cursor:
         cursor.itersize = 2000
         await cursor.execute(statement("chunk_words"), {"ids": chunks.tolist()})
-        async for id_, heading, titles, text in cursor:
-            counts[id_] = Counter(terms("\n".join([heading, *titles, text])))
+        async for id_, path, heading, titles, text in cursor:
+            counts[id_] = Counter(terms("\n".join([*path, heading, *titles, text])))
     return counts
 
 

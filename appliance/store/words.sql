@@ -6,7 +6,7 @@ select id from chunk where city_id = %(city)s and searchable order by id;
 
 -- name: chunk_words
 -- What of each chunk is searched by words.
-select c.id, s.heading, t.titles, t.text
+select c.id, s.path, s.heading, t.titles, t.text
 from chunk c
 join chunk_text t on t.chunk_id = c.id
 join section s on s.id = c.section_id

@@ -16,7 +16,7 @@ from appliance.ask import drain, searchable
 from appliance.domain import LEGS, SectionId, Span, StoredSection
 from appliance.domain import Query as Wanted
 from appliance.errors import BadRequest, StoreError
-from appliance.forms import did_you_mean_json, hits_json, outcome_json
+from appliance.forms import did_you_mean_json, hits_json, outcome_json, read_as_json
 from appliance.naming import missing
 from appliance.ports import Coverage, Searcher
 from appliance.retrieve import Recipe, retrieve
@@ -126,7 +126,9 @@ async def search(
     desk.metrics.searched(time.perf_counter() - began, len(found.passages))
     absent = missing(found.named)
     hits = hits_json(found.passages, wanted.as_of)
-    return JSONResponse({"hits": hits, "did_you_mean": did_you_mean_json(absent)})
+    return JSONResponse(
+        {"hits": hits, "did_you_mean": did_you_mean_json(absent), "read_as": read_as_json(found)}
+    )
 
 
 # ------------------------------------------------------------------ what is held

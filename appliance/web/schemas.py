@@ -159,6 +159,15 @@ class WarningOut(_Out):
     effective: date | None = Field(description="Null where the law does not state the day.")
 
 
+class PlaceOut(_Out):
+    """Where the city's text says the same once more."""
+
+    section: str = Field(examples=["§ 17.20.030"])
+    section_id: int
+    external_id: str
+    heading: str
+
+
 class HitOut(_Out):
     """A passage that a search found; `start` and `end` are code points in the section's text."""
 
@@ -178,6 +187,7 @@ class HitOut(_Out):
     start: int
     end: int
     legs: tuple[Leg, ...]
+    also: tuple[PlaceOut, ...] = Field(description="Where else the city's text says the same.")
     version: str
     effective_from: date | None
     doc_type: str
@@ -208,6 +218,10 @@ class HitsOut(_Out):
     hits: tuple[HitOut, ...]
     did_you_mean: tuple[DidYouMeanOut, ...] = Field(
         description="Sections that the question names and the registry does not have."
+    )
+    read_as: dict[str, str] = Field(
+        description="Misspelt words of the question, and what they were read as.",
+        examples=[{"permitt": "permit"}],
     )
 
 

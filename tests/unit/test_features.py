@@ -51,13 +51,18 @@ def told(
     return [dict(zip(FEATURES, row, strict=True)) for row in rows]
 
 
-def test_a_heading_of_the_questions_words_counts_and_the_rarer_word_counts_more() -> None:
-    fence = replace(PLAIN, heading="Fences", text="A fence of any height.")
-    height = replace(PLAIN, heading="Height", text="The height of a building, not of a fence.")
-    other = replace(PLAIN, heading="Height of towers", text="The height of towers.")
-    rows = told("How high may a fence be, what height?", fence, height, other)
-    assert rows[0]["heading"] > rows[1]["heading"] > 0
-    assert rows[1]["heading"] == pytest.approx(rows[2]["heading"])
+def test_a_heading_that_the_question_has_whole_counts_more_than_one_of_other_words() -> None:
+    whole = replace(PLAIN, heading="Fence height")
+    partly = replace(PLAIN, heading="Height of communication towers")
+    rows = told("How high may a fence be, what height?", whole, partly, PLAIN)
+    assert [r["heading"] for r in rows] == [1.0, pytest.approx(1 / 3), 0.0]
+
+
+def test_a_term_of_the_path_counts_more_if_few_candidates_have_it_in_their_text() -> None:
+    rare = replace(PLAIN, crumb="Fences", text="Of wood.")
+    common = replace(PLAIN, crumb="Permits", text="A permit.")
+    rows = told("permit for fences", rare, common, common)
+    assert rows[0]["path"] > rows[1]["path"] > 0
 
 
 def test_words_that_stand_side_by_side_as_in_the_question_are_pairs() -> None:
@@ -87,18 +92,10 @@ def test_a_definition_counts_where_a_meaning_is_asked(question: str, asked: bool
     assert row["definition_asked"] == float(asked)
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "counts"),
-    [
-        ("How tall may my fence be?", "No fence shall exceed six feet.", True),
-        ("What is the fee for a shed?", "The fee is $50.", True),
-        ("How tall may my fence be?", "Fences shall be of wood.", False),
-        ("May I keep hens?", "No more than 4 hens.", False),
-    ],
-)
-def test_a_number_counts_where_one_is_asked(question: str, text: str, counts: bool) -> None:
-    (row,) = told(question, replace(PLAIN, text=text))
-    assert row["number_asked"] == float(counts)
+def test_a_record_is_what_its_other_chunks_were_given() -> None:
+    fused = {ChunkId(1): 0.9, ChunkId(2): 0.4, ChunkId(3): 0.3, ChunkId(4): 0.2}
+    rows = told("fence", PLAIN, PLAIN, PLAIN, replace(PLAIN, external_id="9"), fused=fused)
+    assert [r["record"] for r in rows] == pytest.approx([0.7, 1.2, 1.3, 0.0])
 
 
 @pytest.mark.parametrize(
