@@ -19,6 +19,7 @@ Change one thing at a time.  The last row is the one that is held against all ot
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -57,7 +58,13 @@ class Variant:
     @property
     def recipe(self) -> Recipe:
         """Return what the product is asked for: all that a variant needs but its own fusion."""
-        return Recipe(legs=self.legs, widen=self.widen, rerank=self.rerank, ranker=self.ranker)
+        return Recipe(
+            legs=self.legs,
+            widen=self.widen,
+            rerank=self.rerank,
+            ranker=self.ranker,
+            seconds=math.inf,  # what was read must not hang on how busy the machine is
+        )
 
     @property
     def digest(self) -> str:

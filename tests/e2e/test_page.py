@@ -2,55 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import pytest
 from fastapi import FastAPI
+from playwright.async_api import Browser, BrowserContext, Page, expect
 
 from appliance.serving.model_server import ServerState
 from appliance.web.app import create_app
 from appliance.wiring import House
 
-playwright_api = pytest.importorskip("playwright.async_api", reason="Playwright is not installed")
-Browser, BrowserContext, Page = (
-    playwright_api.Browser,
-    playwright_api.BrowserContext,
-    playwright_api.Page,
-)
-expect = playwright_api.expect
-
-CHROMIUM = (
-    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-)
-if CHROMIUM is None and not os.environ.get("CI"):
-    pytest.skip("no Chromium on this machine", allow_module_level=True)
-
-# --no-sandbox: the tests may run as root in a container.  The rest keeps Chromium from calling home.
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 FENCE = "How tall can the fence along my front yard be?"
 NONSENSE = "Who won the world cup in 1998?"
-
-
-@pytest.fixture(scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    assert CHROMIUM, "CI must have a Chromium"
-    async with playwright_api.async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield browser
-        await browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from playwright.async_api import expect
 
 from appliance.ingest import ingest
 from appliance.settings import Settings
 from appliance.web.app import create_app
 from appliance.wiring import open_house
-from tests.e2e.test_page import browser, expect  # noqa: F401
 
 CORPUS = [
     {
@@ -71,7 +71,7 @@ async def address(corpus: Path, serve) -> AsyncIterator[str]:
     ],
 )
 async def test_a_card_and_its_proof_name_the_law_that_changes_the_section(
-    browser,  # noqa: F811
+    browser,
     address: str,
     day: str,
     words: str | None,

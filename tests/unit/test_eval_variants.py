@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,9 @@ def test_a_convex_variant_without_weights_has_those_of_the_product() -> None:
 
 def test_what_is_not_said_is_the_product_without_reranker_and_ranker() -> None:
     variant = only('name = "p"\nfusion = "product"')
-    assert variant.recipe == Recipe(legs=LEGS, widen=True, rerank=False, ranker=False)
+    assert variant.recipe == Recipe(
+        legs=LEGS, widen=True, rerank=False, ranker=False, seconds=math.inf
+    )
     assert variant.order([]) is None
 
 
