@@ -224,6 +224,7 @@ async def test_a_day_before_the_code_finds_nothing(client):
     assert (await client.get("/api/search", params=params)).json() == {
         "hits": [],
         "did_you_mean": [],
+        "read_as": {},
     }
 
 
