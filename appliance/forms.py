@@ -194,6 +194,7 @@ def hits_json(passages: Sequence[Passage], day: date) -> list[dict[str, Any]]:
     return [
         {
             "rank": rank,
+            "city": p.section.city,
             "section": p.section.citation,
             "section_id": p.section.id,
             "external_id": p.section.external_id,

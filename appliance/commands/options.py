@@ -55,6 +55,13 @@ def city_of(text: str) -> CityId:
         raise BadRequest(f"{error}; `permitbox cities` lists the cities of this box.") from None
 
 
+def cities_of(text: str, held: Sequence[CityId]) -> tuple[CityId, ...]:
+    """Return the cities that "a-xx,b-xx" names, or those held for "all".  Raises BadRequest."""
+    if text.strip() == "all":
+        return tuple(held)
+    return tuple(dict.fromkeys(city_of(part.strip()) for part in text.split(",")))
+
+
 def day_of(text: str | None, option: str = "--as-of") -> date:
     """Return the day that an option gives, today without one.  Raises BadRequest."""
     if text is None:

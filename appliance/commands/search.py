@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -11,10 +12,9 @@ from appliance.answers.routing import checked_question
 from appliance.ask import searchable
 from appliance.commands.options import (
     AsOf,
-    City,
     Json,
     With,
-    city_of,
+    cities_of,
     day_of,
     err,
     having_of,
@@ -22,8 +22,8 @@ from appliance.commands.options import (
     print_json,
     run_in_house,
 )
-from appliance.domain import LEGS, Leg, Query
-from appliance.errors import BadRequest
+from appliance.domain import LEGS, CityId, Leg, Passage, Query
+from appliance.errors import BadRequest, EmptyIndex
 from appliance.forms import (
     did_you_mean,
     did_you_mean_json,
@@ -32,13 +32,18 @@ from appliance.forms import (
     read_as_json,
 )
 from appliance.naming import missing
-from appliance.retrieve import PRODUCT, Retrieved, retrieve
+from appliance.ports import Coverage
+from appliance.retrieve import PRODUCT, Retrieved
+from appliance.several import merged, retrieve_in
 from appliance.wiring import House
 
 
 def search_command(
     query: Annotated[str, typer.Argument(help="The question, or words, or a section number.")],
-    city: City,
+    city: Annotated[
+        str,
+        typer.Option("--city", help="A city's id, several with commas between them, or all."),
+    ],
     k: Annotated[int, typer.Option("--k", min=1, max=100, help="How many passages.")] = 10,
     legs: Annotated[
         str, typer.Option("--legs", help="Which legs search: any of dense,lexical,named.")
@@ -54,30 +59,52 @@ def search_command(
     as_json: Json = False,
 ) -> None:
     """Show the passages that a question finds, best first."""
-    asked = Query(
-        text=checked_question(query),
-        city=city_of(city),
-        as_of=day_of(as_of),
-        having=having_of(having or ()),
-    )
+    text, day, wanted = checked_question(query), day_of(as_of), having_of(having or ())
     recipe = replace(PRODUCT, legs=parse_legs(legs), rerank=rerank)
 
-    async def work(house: House) -> Retrieved:
-        await searchable(house.store, asked.city)
-        return await retrieve(house.store, house.encoder, asked, k, recipe=recipe)
+    async def work(house: House) -> dict[CityId, Retrieved]:
+        cities = cities_of(city, [c.city.id for c in await house.store.cities() if usable(c)])
+        for one in cities:
+            await searchable(house.store, one)
+        if not cities:
+            raise EmptyIndex("No city of this box can be searched; `permitbox cities` says why.")
+        asked = Query(text=text, city=cities[0], as_of=day, having=wanted)
+        return await retrieve_in(house.store, house.encoder, asked, cities, k, recipe=recipe)
 
-    found: Retrieved = run_in_house(work)
-    hits = hits_json(found.passages, asked.as_of)
+    found: dict[CityId, Retrieved] = run_in_house(work)
+    best = merged(found, k) if len(found) > 1 else _only(found)
+    hits = hits_json([passage for passage, _ in best], day)
     if explain:
-        for hit, passage in zip(hits, found.passages, strict=True):
-            hit["explain"] = explanation_json(passage, found)
-    _remark(found)
+        for hit, (passage, of_city) in zip(hits, best, strict=True):
+            hit["explain"] = explanation_json(passage, of_city)
+    _remark(found.values())
     if as_json:
-        absent = did_you_mean_json(missing(found.named))
-        print_json({"hits": hits, "did_you_mean": absent, "read_as": read_as_json(found)})
+        print_json({"hits": hits} | _said(found.values()))
         return
     for hit in hits:
-        _show(hit)
+        _show(hit, several=len(found) > 1)
+
+
+def usable(coverage: Coverage) -> bool:
+    """Tell whether a city is among all that can be searched."""
+    return bool(coverage.chunks) and coverage.state.searchable
+
+
+def _only(found: dict[CityId, Retrieved]) -> list[tuple[Passage, Retrieved]]:
+    """Return one city's passages in its own order."""
+    (of_city,) = found.values()
+    return [(passage, of_city) for passage in of_city.passages]
+
+
+def _said(found: Iterable[Retrieved]) -> dict[str, Any]:
+    """Return what the search says of the question itself.
+
+    A number is missing only if no city has it.
+    """
+    every = list(found)
+    absent = missing(every[0].named) if all(missing(f.named) for f in every) else ()
+    read = {word: as_ for f in every for word, as_ in read_as_json(f).items()}
+    return {"did_you_mean": did_you_mean_json(absent), "read_as": read}
 
 
 def parse_legs(text: str) -> tuple[Leg, ...]:
@@ -88,17 +115,21 @@ def parse_legs(text: str) -> tuple[Leg, ...]:
     return tuple(leg for leg in LEGS if leg in names)
 
 
-def _remark(found: Retrieved) -> None:
+def _remark(found: Iterable[Retrieved]) -> None:
     """Say on standard error what was read otherwise than it was written, and what does not exist."""
-    for correction in found.corrections:
-        err.print(f"read {correction.written} as {correction.read}", style="dim", markup=False)
-    for named in missing(found.named):
-        err.print(did_you_mean(named), style="yellow", markup=False)
+    every = list(found)
+    for written, read in _said(every)["read_as"].items():
+        err.print(f"read {written} as {read}", style="dim", markup=False)
+    if all(missing(f.named) for f in every):
+        for named in missing(every[0].named):
+            err.print(did_you_mean(named), style="yellow", markup=False)
 
 
-def _show(hit: dict[str, Any]) -> None:
+def _show(hit: dict[str, Any], *, several: bool) -> None:
+    place = f"{hit['city']}: " if several else ""
     out.print(
-        f"\n{hit['rank']}. {hit['section']} — {hit['heading']}  ({hit['score']})", markup=False
+        f"\n{hit['rank']}. {place}{hit['section']} — {hit['heading']}  ({hit['score']})",
+        markup=False,
     )
     out.print(hit["text"].strip(), markup=False)
     for place in hit["also"]:

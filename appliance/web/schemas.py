@@ -172,6 +172,7 @@ class HitOut(_Out):
     """A passage that a search found; `start` and `end` are code points in the section's text."""
 
     rank: int
+    city: str
     section: str = Field(examples=["§ 17.20.020"])
     section_id: int
     external_id: str

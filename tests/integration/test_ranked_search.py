@@ -107,6 +107,11 @@ async def test_every_passage_can_say_why_it_stands_where_it_does(
         for leg in ("dense", "lexical"):
             if leg in hit["explain"]["legs"]:
                 assert hit["explain"]["legs"][leg]["index"] == "exact"
+    everywhere = permitbox("search", "--city", "all", "--json", "fence", database=empty)
+    assert {hit["city"] for hit in json.loads(everywhere.out)["hits"]} == {ELM}
+    nowhere = permitbox("search", "--city", f"{ELM},nowhere-xx", "fence", database=empty)
+    assert nowhere.code != 0
+    assert "nowhere-xx" in nowhere.err
     shown = permitbox("search", "--city", ELM, "--explain", "--rerank", "fence", database=empty)
     assert "features: fused" in shown.out
     assert "the same in" in permitbox("search", "--city", ELM, "penalty", database=empty).out

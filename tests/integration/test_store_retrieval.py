@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -14,13 +15,14 @@ import pytest
 import pytest_asyncio
 
 from appliance.commands.reindex import reindex
-from appliance.domain import ChunkId, CityId, Hit, SectionId
+from appliance.domain import ChunkId, CityId, Hit, Query, SectionId
 from appliance.errors import NoSuchCity
 from appliance.ingest import Progress
 from appliance.ports import ChunkPreview, FoundChunk, Shortfall, Vectors
+from appliance.retrieve import retrieve
+from appliance.several import merged, retrieve_in
 from appliance.store import loading, vectors
 from appliance.store.database import migrate
-from appliance.store.several import dense_in, lexical_in
 from appliance.store.words import weigh_stale
 from appliance.wiring import House, open_house
 from tests.integration.conftest import TODAY, Database, _copy_of, ingested, record
@@ -414,13 +416,22 @@ async def test_all_cities_at_once_give_what_each_gives(house: House) -> None:
 
     alone = {city: await one(city) for city in (ALDER, BRACKWATER)}
     assert await asyncio.gather(*(one(c) for c in cities)) == [alone[c] for c in cities]
-    hits = await dense_in(house.store, cities, vector, 12, TODAY)
-    each = [await house.store.dense(c, vector, 12, TODAY) for c in (ALDER, BRACKWATER)]
-    scores = sorted((h.score for of_city in each for h in of_city), reverse=True)[:12]
-    assert [h.score for h in hits] == scores
-    assert [h.rank for h in hits] == list(range(1, 13))
-    words = await lexical_in(house.store, cities, "fence permit", 12, TODAY)
-    assert [h.score for h in words[:2]] == [1.0, 1.0]
-    assert len({h.chunk for h in words}) == 12
+
+
+async def test_one_question_to_several_cities_gives_each_its_own_and_all_in_one_order(
+    house: House,
+) -> None:
+    query = Query(text="How high may a fence be?", city=ALDER, as_of=TODAY)
+    cities = [BRACKWATER, ALDER, BRACKWATER]
+    found = await retrieve_in(house.store, house.encoder, query, cities, 12)
+    assert list(found) == [BRACKWATER, ALDER]
+    for city, of_city in found.items():
+        alone = await retrieve(house.store, house.encoder, replace(query, city=city), 12)
+        assert of_city.passages == alone.passages
+        assert {p.section.city for p in of_city.passages} == {city}
+    best = [passage for passage, _ in merged(found, 12)]
+    every = [p.similarity for f in found.values() for p in f.passages]
+    assert [p.similarity for p in best] == sorted(every, reverse=True)[:12]
+    assert {p.section.city for p in best} == {ALDER, BRACKWATER}
     with pytest.raises(NoSuchCity):
-        await lexical_in(house.store, [ALDER, CityId("atlantis-xx")], "fence", 12, TODAY)
+        await retrieve_in(house.store, house.encoder, query, [ALDER, CityId("atlantis-xx")], 12)
