@@ -65,7 +65,6 @@ legs = ["dense", "lexical"]
 [[variant]]
 name = "the product"
 fusion = "product"
-rerank = true
 ranker = true
 """
 VARIANTS: tuple[Variant, ...] = parse_study(_STUDY, "obliqa").variants
