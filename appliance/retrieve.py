@@ -52,6 +52,11 @@ class Recipe:
     ranker: bool = True  # let the trained ranker order them
     seconds: float = 1.0  # the reranker begins no further wave after these
 
+    @classmethod
+    def of(cls, legs: Sequence[Leg]) -> Recipe:
+        """Return the product's recipe for all legs; a part of them is shown in its own order."""
+        return cls(legs=tuple(legs), ranker=set(legs) == set(LEGS))
+
 
 PRODUCT = Recipe()
 

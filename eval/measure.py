@@ -90,7 +90,7 @@ async def measure_retrieval(
         case = sourced.case
         query = Query(text=case.question, city=case.city, as_of=case.as_of or today)
         began = time.perf_counter()
-        retrieved = await retrieve(store, encoder, query, k, recipe=Recipe(legs=tuple(legs)))
+        retrieved = await retrieve(store, encoder, query, k, recipe=Recipe.of(tuple(legs)))
         ms = (time.perf_counter() - began) * 1000
         found = [_found(p.section, p.span) for p in retrieved.passages]
         yield RetrievalResult(

@@ -33,7 +33,7 @@ from appliance.forms import (
 )
 from appliance.naming import missing
 from appliance.ports import Coverage
-from appliance.retrieve import PRODUCT, Retrieved
+from appliance.retrieve import PRODUCT, Recipe, Retrieved
 from appliance.several import merged, retrieve_in
 from appliance.wiring import House
 
@@ -60,7 +60,7 @@ def search_command(
 ) -> None:
     """Show the passages that a question finds, best first."""
     text, day, wanted = checked_question(query), day_of(as_of), having_of(having or ())
-    recipe = replace(PRODUCT, legs=parse_legs(legs), rerank=rerank)
+    recipe = replace(Recipe.of(parse_legs(legs)), rerank=rerank)
 
     async def work(house: House) -> dict[CityId, Retrieved]:
         cities = cities_of(city, [c.city.id for c in await house.store.cities() if usable(c)])

@@ -122,7 +122,7 @@ async def search(
     )
     await searchable(store, wanted.city)
     began = time.perf_counter()
-    found = await retrieve(store, encoder, wanted, k, recipe=Recipe(legs=legs))
+    found = await retrieve(store, encoder, wanted, k, recipe=Recipe.of(legs))
     desk.metrics.searched(time.perf_counter() - began, len(found.passages))
     absent = missing(found.named)
     hits = hits_json(found.passages, wanted.as_of)

@@ -51,9 +51,9 @@ class Piece:
         return tuple(sha256(text.encode()).digest() for text in self.inputs)
 
     def words(self, chunk: Chunk) -> str:
-        """Return the text of a chunk whose words are searched: heading, titles, text."""
+        """Return the text of a chunk whose words are searched: path, heading, titles, text."""
         titles = [title.of(self.body) for title in chunk.titles]
-        return "\n".join([self.section.heading, *titles, chunk.text])
+        return "\n".join([*self.section.path, self.section.heading, *titles, chunk.text])
 
 
 def samples() -> Path:

@@ -130,15 +130,15 @@ def _bm25(database: Database, city: CityId, question: str) -> dict[int, float]:
     """Return the BM25 score of every chunk: plain, by the textbook, over words and not places."""
     rows = database.rows(
         """
-        select c.id, s.heading, c.titles, c.span_start, c.span_end, d.body
+        select c.id, s.path, s.heading, c.titles, c.span_start, c.span_end, d.body
         from chunk c join section s on s.id = c.section_id join document d on d.id = c.document_id
         join city ci on ci.id = c.city_id where ci.slug = %s and c.searchable
         """,
         city,
     )
     counts = {
-        chunk: Counter(terms("\n".join([heading, *_parts(body, titles), body[start:end]])))
-        for chunk, heading, titles, start, end, body in rows
+        chunk: Counter(terms("\n".join([*path, heading, *_parts(body, titles), body[start:end]])))
+        for chunk, path, heading, titles, start, end, body in rows
     }
     average = sum(sum(c.values()) for c in counts.values()) / len(counts)
     scores: Counter[int] = Counter()
