@@ -30,6 +30,9 @@ _OTHERS = (
     *("table", "chapter", "article", "appendix", "part", "division", "subchapter", "schedule"),
     *("subtitle", "section"),
 )
+# A section's number that so many sections bear alike names none of them: in ObliQA, where dozens of rule
+# books number their rules alike, lifting them all cost .06 MRR (eval/ledger/017-ranker.md).
+MOST_ALIKE = 8
 _OWN = 1  # up to this weight a label is a section's own number
 _OF_YEARS = range(2039, 1949, -1)
 
@@ -88,6 +91,8 @@ async def named_hits(
     """
     score: dict[SectionId, float] = {}
     for named in resolved:
+        if _names_too_many(named):
+            continue
         for place, sections in enumerate(named.sections):
             for section in sections:
                 score[section] = max(score.get(section, 0.0), 1.0 / (1.0 + place))
@@ -99,6 +104,14 @@ async def named_hits(
         Hit(chunk=first[s], section=s, leg="named", rank=rank, score=score[s])
         for rank, s in enumerate(found, start=1)
     ]
+
+
+def _names_too_many(named: Named) -> bool:
+    return (
+        named.kind in ("section", "table")
+        and bool(named.sections)
+        and len(named.sections[0]) > MOST_ALIKE
+    )
 
 
 def missing(resolved: Iterable[Named]) -> tuple[Named, ...]:
