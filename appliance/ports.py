@@ -366,14 +366,6 @@ class Searcher(Register, Protocol):
         """Return in how many chunks of the city each term occurs (absent: nowhere)."""
         ...
 
-    async def near_terms(self, city: CityId, term: str) -> Mapping[str, int]:
-        """Return the city's terms that one or two slips make of this one, with their frequencies."""
-        ...
-
-    async def vocabulary(self, city: CityId) -> Mapping[str, int]:
-        """Return every term of the city with the number of chunks that hold it."""
-        ...
-
     async def chunks(self, ids: Sequence[ChunkId]) -> Sequence[FoundChunk]:
         """Return the chunks with their whole sections, in the order of `ids`."""
         ...

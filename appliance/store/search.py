@@ -7,7 +7,7 @@ Each leg is one transaction within one city; the index policy is here and in
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -48,7 +48,6 @@ from appliance.ports import (
 )
 from appliance.store.database import Pool, connected
 from appliance.store.naming import PostgresRegister
-from appliance.store.near import slips
 from appliance.store.postings import Ranking, bm25
 from appliance.store.sql import statement
 from appliance.store.vectors import DenseIndex, ef_search
@@ -60,7 +59,6 @@ _log = logging.getLogger(__name__)
 # are in force; if that is not enough, at all that are.
 _PASSED_OVER = 2
 
-_LONG_TERM = 8  # letters; in shorter ones two slips leave too little of a word
 
 _SECTION_KINDS = ["section", "table", "appendix", "chapter", "article", "part", "whole"]
 
@@ -189,20 +187,6 @@ class PostgresStore(PostgresRegister):
     async def frequencies(self, city: CityId, terms: Sequence[str]) -> dict[str, int]:
         """Return in how many chunks of the city each term occurs (absent: nowhere)."""
         return dict(await self._rows("frequencies", city=city, terms=list(terms)))
-
-    async def near_terms(self, city: CityId, term: str) -> Mapping[str, int]:
-        """Return the city's terms that one or two slips make of this one, with their frequencies.
-
-        One slip is a letter more, less or other, or two that changed places; all such are found.
-        Of long terms those of two slips are found that share enough of their spelling.
-        """
-        long = len(term) >= _LONG_TERM
-        rows = await self._rows("near_terms", city=city, term=term, slips=slips(term), long=long)
-        return dict(rows)
-
-    async def vocabulary(self, city: CityId) -> Mapping[str, int]:
-        """Return every term of the city with the number of chunks that hold it."""
-        return dict(await self._rows("vocabulary", city=city))
 
     async def named(
         self, city: CityId, numbers: Sequence[str], k: int, as_of: date, only: Only = None

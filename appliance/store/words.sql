@@ -44,11 +44,6 @@ select p.term, p.documents
 from posting p
 where p.city_id = (select id from city where slug = %(city)s) and p.term = any(%(terms)s);
 
--- name: vocabulary
-select p.term, p.documents
-from posting p
-where p.city_id = (select id from city where slug = %(city)s);
-
 -- name: in_force
 -- Which of these chunks, in this order, may be found.
 select c.id, c.section_id
@@ -62,14 +57,3 @@ limit %(k)s;
 
 -- name: chunks_of_sections
 select id from chunk where section_id = any(%(only)s) and searchable;
-
--- name: near_terms
--- Terms of a city that are spelt alike: those that one slip makes, and of a long term those that share
--- a third and more of its trigrams and have nearly its length (two slips).
-select term, documents from posting
-where city_id = (select id from city where slug = %(city)s) and term = any(%(slips)s)
-union
-select term, documents from posting
-where city_id = (select id from city where slug = %(city)s)
-  and %(long)s and term %% %(term)s and abs(length(term) - length(%(term)s)) <= 2
-  and term <> %(term)s;

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from appliance.corpus.words import K1, B
-from appliance.store.near import slips
 from appliance.store.postings import (
     Inverted,
     Posting,
@@ -109,20 +108,3 @@ def test_chunks_far_apart_are_summed_like_near_ones() -> None:
         assert found.best(9) == [(far, 6.0), (1, 1.0)]
         assert found.among(np.array([1])).best(9) == [(1, 1.0)]
     assert summed([], []).best(9) == []
-
-
-@pytest.mark.parametrize(
-    ("typo", "word"),
-    [
-        ("permitt", "permit"),
-        ("prmit", "permit"),
-        ("pernit", "permit"),
-        ("premit", "permit"),
-        ("ence", "fence"),
-        ("fencee", "fence"),
-    ],
-)
-def test_one_slip_leads_back_to_the_word(typo: str, word: str) -> None:
-    assert word in slips(typo)
-    assert typo not in slips(typo)
-    assert "" not in slips("a")

@@ -18,8 +18,6 @@ create table posting (
 ) partition by list (city_id);
 -- A long row is read whole or not at all; unpacking it would take longer than reading it.
 alter table posting alter column entries set storage external;
--- For what is spelt alike.
-create index posting_term on posting using gin (term gin_trgm_ops);
 
 alter table city
     add column words_version  int,                          -- of the tokenizer; null: no postings yet
