@@ -192,13 +192,23 @@ def test_any_two_texts_are_compared_without_an_error(quote: str, text: str) -> N
 
 
 def test_looking_takes_linear_time() -> None:
-    begin = time.process_time()
-    locate("permits permits permit", "permits " * 25_000)
-    locate("a" * 1000, "a" * 200_000)
-    locate(" " * 200_000, "\u00ad" * 200_000)
-    locate("1." * 50, "1." * 100_000)
-    quotes_in('"' * 200_000)
-    assert time.process_time() - begin < 3
+    """Four times the text takes about four times as long; 16 times would be quadratic."""
+    quarter, whole = _looked(1), _looked(4)
+    assert whole < 9 * quarter
+
+
+def _looked(times: int) -> float:
+    """Return the seconds of processor time that looking takes, the least of three."""
+    seconds = []
+    for _ in range(3):
+        begin = time.process_time()
+        locate("permits permits permit", "permits " * (1_500 * times))
+        locate("a" * 1000, "a" * (12_500 * times))
+        locate(" " * (12_500 * times), "\u00ad" * (12_500 * times))
+        locate("1." * 50, "1." * (6_250 * times))
+        quotes_in('"' * (12_500 * times))
+        seconds.append(time.process_time() - begin)
+    return min(seconds)
 
 
 @pytest.mark.parametrize(
