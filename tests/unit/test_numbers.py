@@ -177,4 +177,4 @@ def test_reading_takes_linear_time(unit: str) -> None:
     begin = time.process_time()
     quantities(text)
     quantities("one" + text)
-    assert time.process_time() - begin < 4
+    assert time.process_time() - begin < 16
