@@ -153,9 +153,8 @@ class MiniLmEncoder:
 
     def _tokens_of(self, text: str) -> Vectors:
         states = self._states(self._cut(text))
-        words = (
-            states[1:-1] if len(states) > 2 else states
-        )  # a text without a token keeps its frame
+        # A text without a token of its own keeps its frame.
+        words = states[1:-1] if len(states) > 2 else states
         unit: Vectors = words / np.maximum(np.linalg.norm(words, axis=1, keepdims=True), 1e-9)
         return unit
 

@@ -2,7 +2,8 @@
 
 MaxSim (Khattab and Zaharia, ColBERT, 2020, eq. 3): for each token of the question the
 most similar token of the text, summed.  The weights are those that the box has open
-anyway; they were not trained for this, and still it helps (eval/ledger/016-ranker.md).
+anyway; they were not trained for this, and what it brings is not shown, so that it is
+off (eval/ledger/017-ranker.md).
 """
 
 from __future__ import annotations

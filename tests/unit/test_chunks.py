@@ -219,7 +219,7 @@ def test_a_breadcrumb_keeps_its_limit(tokenizer, path: tuple[str, ...], heading:
     section = section_of("Six feet.", heading=heading, path=path)
     begin = time.process_time()
     crumb = fitted_breadcrumb(section, tokenizer)
-    assert time.process_time() - begin < 8
+    assert time.process_time() - begin < 2
     assert tokenizer.count(crumb) <= BREADCRUMB_TOKENS + 2
     assert crumb in breadcrumb(section)
 
@@ -255,7 +255,7 @@ def test_chunking_takes_linear_time(tokenizer, unit: str) -> None:
     text = "x" + (unit * 100_000)[:100_000] + "x"
     begin = time.process_time()
     checked(text, section_of(text), tokenizer)
-    assert time.process_time() - begin < 20
+    assert time.process_time() - begin < 5
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_giant_real_records_are_chunked_in_time(law_lines, tokenizer, pattern: s
         begin = time.process_time()
         for section in read.accepted.sections:
             chunk_section(read.accepted.document.body, section, 0, tokenizer)
-        assert time.process_time() - begin < 20
+        assert time.process_time() - begin < 5
         for section in read.accepted.sections:
             checked(read.accepted.document.body, section, tokenizer)
 

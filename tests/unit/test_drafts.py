@@ -225,7 +225,7 @@ def test_checking_takes_linear_time(unit: str) -> None:
     text = (unit * 200_000)[:200_000]
     begin = time.process_time()
     checked(text)
-    assert time.process_time() - begin < 16
+    assert time.process_time() - begin < 4
     begin = time.process_time()
     checked("[1" + text)
-    assert time.process_time() - begin < 16
+    assert time.process_time() - begin < 4

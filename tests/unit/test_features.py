@@ -142,5 +142,6 @@ def test_the_shipped_weights_are_of_these_features_and_lean_on_the_first_stage()
     assert set(ranker.weights) == set(FEATURES)
     weights = ranker.row(FEATURES)
     assert weights[0] > 0
+    assert ranker.weights["late"] > 0, "--rerank would read and change nothing"
     better = [1.0, *(0.0 for _ in FEATURES[1:])]
     assert weighed(weights, better) > weighed(weights, [0.0 for _ in FEATURES])

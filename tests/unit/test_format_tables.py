@@ -261,4 +261,4 @@ def test_no_value_is_lost_whatever_the_spans(rows: list[list[tuple[int, int]]]) 
 def test_a_hostile_table_takes_seconds_at_most(html: str) -> None:
     began = time.process_time()
     fragment_to_markdown(html)
-    assert time.process_time() - began < 20
+    assert time.process_time() - began < 5

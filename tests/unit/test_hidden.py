@@ -134,4 +134,4 @@ def test_looking_for_hidden_sections_takes_linear_time(unit: str) -> None:
     body = (unit * 100_000)[:400_000]
     begin = time.process_time()
     with_hidden(body, record(body))
-    assert time.process_time() - begin < 20
+    assert time.process_time() - begin < 5
