@@ -32,14 +32,38 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 def legal_terms(question: str) -> list[str]:
     """Return the words of codes that a question's own words stand for, each phrase once, in order."""
+    return list(dict.fromkeys(words.replace(_BETWEEN, " ") for words in _added(question)))
+
+
+def other_names(question: str) -> list[str]:
+    """Return what codes call the things that a question names, name by name, each once, in order."""
+    return list(dict.fromkeys(name for words in _added(question) for name in words.split(_BETWEEN)))
+
+
+def alike(name: str) -> list[str]:
+    """Return what stands for the same things as a name of codes: "poultry" has hens and chickens.
+
+    Lay words that are the beginnings of several ("rezon*") are left out.
+    """
+    wanted = " ".join(name.casefold().split())
+    found: list[str] = []
+    for group in _table().values():
+        for phrase, words in group.items():
+            names = words.split(_BETWEEN)
+            if wanted in names:
+                found += [phrase.rstrip("*")] if phrase.rstrip("*").isalpha() else []
+                found += names
+    return [n for n in dict.fromkeys(found) if n != wanted]
+
+
+_BETWEEN = " | "
+
+
+def _added(question: str) -> list[str]:
     written = " ".join(question.replace("\u2019", "'").split())
     # A question in capitals has no short forms that could be told from words.
     forms = [written.casefold(), "" if written.isupper() else written]
-    return list(
-        dict.fromkeys(
-            words for pattern, words in _terms() if any(pattern.search(form) for form in forms)
-        )
-    )
+    return [words for pattern, words in _terms() if any(pattern.search(form) for form in forms)]
 
 
 def widened(question: str) -> str:

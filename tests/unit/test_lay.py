@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from appliance.corpus.lay import is_lay, legal_terms, widened
+from appliance.corpus.lay import alike, is_lay, legal_terms, other_names, widened
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,17 @@ def test_the_question_stays_and_the_words_follow() -> None:
 )
 def test_lay_words_are_known(word: str, known: bool) -> None:
     assert is_lay(word) is known
+
+
+def test_names_are_told_one_by_one_for_a_scan() -> None:
+    assert other_names("Can I keep hens in my shed?") == [
+        *("chickens", "fowl", "poultry", "hens"),
+        *("accessory building", "accessory structure", "shed"),
+    ]
+    assert other_names("a fence") == []
+
+
+def test_names_of_codes_know_their_like() -> None:
+    assert {"hens", "chickens", "fowl"} <= set(alike("Poultry"))
+    assert "poultry" not in alike("poultry")
+    assert alike("a thing that nobody calls anything") == []
