@@ -33,6 +33,7 @@ def outcome_json(finished: Finished) -> dict[str, Any]:
         "question": finished.asked.question,
         "as_of": finished.asked.as_of.isoformat(),
         "timings_ms": finished.timings_ms,
+        "cache": finished.cache,
     }
     if isinstance(outcome, Abstention):
         return base | {

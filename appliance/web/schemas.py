@@ -286,6 +286,9 @@ class AnswerOut(_Out):
     question: str
     as_of: date
     timings_ms: dict[str, float]
+    cache: Literal["exact", "semantic"] | None = Field(
+        description="The answer was given before, to the same words or to others that mean the same."
+    )
     outcome: Literal["answer", "quotes", "abstention"]
     text: str
     citations: tuple[CitationOut, ...]
