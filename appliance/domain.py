@@ -413,8 +413,10 @@ class Verdict(StrEnum):
 
     PROVEN = "proven"
     PHANTOM = "phantom"  # the city's registry has no such section
-    REPEALED = "repealed"  # it exists, but is not in force on the date
+    REPEALED = "repealed"  # it exists, but is not in force on the date any more
+    NOT_YET_IN_FORCE = "not_yet_in_force"  # it exists, and applies from a later day
     MISQUOTED = "misquoted"  # it exists, but does not say that
+    WRONG_SECTION = "wrong_section"  # another section of the same city says it
     WRONG_CITY = "wrong_city"  # another city's code says it
     UNSUPPORTED = "unsupported"  # it exists, and nothing exact was claimed of it
     UNRETRIEVED = "unretrieved"  # it was not among the passages that the draft was given
@@ -448,6 +450,27 @@ class Draft:
     model: str
 
 
+class Flag(StrEnum):
+    """What is wrong with a claim of an answer."""
+
+    UNPROVEN = "unproven"  # it states a rule, or claimed a proof, and no proven quote carries it
+    UNTRACED_NUMBER = "untraced_number"  # a number of it stands in nothing that it cites
+    PHANTOM = "phantom"  # it names a section or table that the city's code does not have
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """One sentence of an answer, with what proves it.
+
+    Provenance (the citations) and support (whether they entail it, as a model judges) are two things.
+    """
+
+    text: str  # without marks
+    citations: tuple[int, ...]  # numbers of the answer's citations, from 1
+    flags: tuple[Flag, ...] = ()
+    support: float | None = None  # 0 to 1; None: not judged
+
+
 class Reason(StrEnum):
     """Why the box did not answer."""
 
@@ -474,8 +497,10 @@ class Answer:
     outcome: Literal["answer", "quotes"]
     text: str
     citations: tuple[Citation, ...]
-    phantoms: tuple[str, ...] = ()  # section or table numbers in the draft that do not exist
-    unsupported_numbers: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()  # what `text` says, sentence by sentence
+    withheld: tuple[Claim, ...] = ()  # sentences of the draft that are not shown, and why
+    phantoms: tuple[str, ...] = ()  # sections or tables that the draft names and the code lacks
+    unsupported_numbers: tuple[str, ...] = ()  # of the draft, that nothing which it cites holds
     draft: Draft | None = None  # what the model wrote, folded away where it does not lead
     note: str | None = None  # one sentence on what is limited, e.g. "demo model"
     warnings: tuple[PendingAmendment, ...] = ()  # laws that change a cited section since
@@ -492,3 +517,5 @@ class Abstention:
 
 
 Outcome = Answer | Abstention
+
+CacheHit = Literal["exact", "semantic"]  # the same words were asked, or other words for the same

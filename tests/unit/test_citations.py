@@ -123,6 +123,9 @@ def test_a_quote_is_found_where_it_stands(quote: str, text: str, found: str) -> 
         ("caf", "cafe\u0301"),
         ("the cafe", "the cafe\u0301"),
         ("a per", "a per\u00admit"),
+        ("a per", "a per" + "\u200b" * 40 + "mit"),
+        ("5 for each", "$5 for each"),
+        ("at most 5", "at most 5% of it"),
     ],
 )
 def test_a_changed_quote_is_not_found(quote: str, text: str) -> None:
@@ -245,6 +248,7 @@ def test_what_is_proven_is_the_stored_text() -> None:
 
 
 GOOD, BAD, SHORT = "shall build a bridge", "shall burn a bridge", "a bridge"
+OTHER = "A goat shall not cross a bridge at night without a lamp."
 
 
 @pytest.mark.parametrize(
@@ -252,7 +256,13 @@ GOOD, BAD, SHORT = "shall build a bridge", "shall burn a bridge", "a bridge"
     [
         (section(standing=Standing.REPEALED), GOOD, [], Verdict.REPEALED),
         (section(standing=Standing.RESERVED), SHORT, [], Verdict.REPEALED),
-        (section(effective_from=date(2027, 1, 1)), BAD, [], Verdict.REPEALED),
+        (section(effective_from=date(2027, 1, 1)), BAD, [], Verdict.NOT_YET_IN_FORCE),
+        (
+            section(effective_from=date(2027, 1, 1), standing=Standing.REPEALED),
+            GOOD,
+            None,
+            Verdict.REPEALED,
+        ),
         (section(effective_until=TODAY), GOOD, None, Verdict.REPEALED),
         (section(), GOOD, [], Verdict.UNRETRIEVED),
         (section(), SHORT, [passage(section(number=2))], Verdict.UNRETRIEVED),
@@ -262,6 +272,19 @@ GOOD, BAD, SHORT = "shall build a bridge", "shall burn a bridge", "a bridge"
         (section(), BAD, [passage(section())], Verdict.MISQUOTED),
         (section(), Span(start=0, end=len(TEXT) + 1), None, Verdict.MISQUOTED),
         (section(), Span(start=3, end=3), None, Verdict.MISQUOTED),
+        # Another passage says it: the wrong section is cited.
+        (
+            section(),
+            OTHER,
+            [passage(section()), passage(section(OTHER, number=2))],
+            Verdict.WRONG_SECTION,
+        ),
+        (
+            section(),
+            OTHER,
+            [passage(section()), passage(section(OTHER, number=2, effective_until=TODAY))],
+            Verdict.MISQUOTED,
+        ),
     ],
 )
 def test_the_first_thing_that_is_wrong_is_the_verdict(
@@ -274,7 +297,15 @@ def test_a_section_counts_on_its_first_day_and_not_on_its_last() -> None:
     stored = section(effective_from=TODAY, effective_until=date(2026, 7, 2))
     assert isinstance(prove(stored, GOOD, as_of=TODAY, retrieved=None), Citation)
     assert prove(stored, GOOD, as_of=date(2026, 7, 2), retrieved=None) is Verdict.REPEALED
-    assert prove(stored, GOOD, as_of=date(2026, 6, 30), retrieved=None) is Verdict.REPEALED
+    early = prove(stored, GOOD, as_of=date(2026, 6, 30), retrieved=None)
+    assert early is Verdict.NOT_YET_IN_FORCE
+
+
+def test_a_section_of_another_city_proves_nothing() -> None:
+    found = prove(section(), GOOD, as_of=TODAY, retrieved=None, city=CityId("goat-hill-xx"))
+    assert found is Verdict.WRONG_CITY
+    own = prove(section(), GOOD, as_of=TODAY, retrieved=None, city=CityId("troll-bridge-xx"))
+    assert isinstance(own, Citation)
 
 
 def test_a_citation_cannot_be_built_with_another_quote() -> None:
@@ -286,7 +317,6 @@ def test_a_citation_cannot_be_built_with_another_quote() -> None:
 
 
 PLACE = ("troll", "bridge", "xx")
-OTHER = "A goat shall not cross a bridge at night without a lamp."
 NESTED = 'The term "troll" means any person who lives under a bridge.'
 
 
@@ -354,6 +384,94 @@ def test_a_persons_citation_is_judged(
     expected: tuple[Verdict, int | None],
 ) -> None:
     assert verdict(citation, claim, here, elsewhere) == expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "readings"),
+    [
+        ('"a" and "b"', [["a", "b"], ['a" and "b']]),
+        # What stands between two pairs is quoted, too, where the marks do not close.
+        (
+            '"No troll shall build "any tower" over 2.5 feet"',
+            [['No troll shall build "any tower" over 2.5 feet']],
+        ),
+        ("\u201cbuild \u201cany tower\u201d over\u201d", [["build \u201cany tower\u201d over"]]),
+        ('one "', []),
+        ('the "term" of it', [["term"]]),
+    ],
+)
+def test_quotes_are_read_in_pairs_only_where_the_marks_open_and_close(
+    claim: str, readings: list[list[str]]
+) -> None:
+    assert quotes_in(claim) == readings
+
+
+THIRD = section(OTHER, number=5, citation="Trollville Code § 7-3")
+
+
+@pytest.mark.parametrize(
+    ("citation", "claim", "here", "others", "expected"),
+    [
+        ("Sec. 1-1", f'"{OTHER}"', [HERE], [THIRD], (Verdict.WRONG_SECTION, 5)),
+        ("Sec. 1-1", f'"{GOOD}"', [HERE], [THIRD], (Verdict.PROVEN, 1)),
+        ("Sec. 1-1", f'"{BAD}"', [HERE], [THIRD], (Verdict.MISQUOTED, 1)),
+        # A number that does not exist stays one, whatever stands elsewhere.
+        ("Sec. 1-9", f'"{OTHER}"', [], [THIRD], (Verdict.PHANTOM, None)),
+        # A section that is gone is no better place for the quote.
+        (
+            "Sec. 1-1",
+            f'"{OTHER}"',
+            [HERE],
+            [section(OTHER, number=5, effective_until=TODAY)],
+            (Verdict.MISQUOTED, 1),
+        ),
+        # Of several versions the one in force is judged; the one that holds the quote is named.
+        (
+            "Sec. 1-1",
+            f'"{OTHER}"',
+            [HERE, section(OTHER, number=6, effective_from=date(2027, 1, 1))],
+            [],
+            (Verdict.NOT_YET_IN_FORCE, 6),
+        ),
+        (
+            "Sec. 1-1",
+            f'"{OTHER}"',
+            [HERE, section(OTHER, number=6, effective_until=date(2020, 1, 1))],
+            [],
+            (Verdict.REPEALED, 6),
+        ),
+        (
+            "Sec. 1-1",
+            "Anything.",
+            [section(effective_from=date(2027, 1, 1))],
+            [],
+            (Verdict.NOT_YET_IN_FORCE, 1),
+        ),
+    ],
+)
+def test_a_quote_that_stands_elsewhere_in_the_city_is_told_apart(
+    citation: str,
+    claim: str,
+    here: list[StoredSection],
+    others: list[StoredSection],
+    expected: tuple[Verdict, int | None],
+) -> None:
+    found = judge(citation, claim, place=PLACE, here=here, elsewhere=[], others=others, as_of=TODAY)
+    assert (found.verdict, found.section.id if found.section else None) == expected
+    assert (found.why is None) is (found.verdict is Verdict.PROVEN)
+
+
+def test_a_citation_that_names_another_city_is_of_that_city() -> None:
+    found = judge(
+        "Goat Hill Municipal Code § 1-1",
+        f'"{GOOD}"',
+        place=PLACE,
+        here=[HERE],
+        elsewhere=[],
+        as_of=TODAY,
+        foreign=True,
+    )
+    assert found.verdict is Verdict.WRONG_CITY
 
 
 @given(st.text(), st.text())
