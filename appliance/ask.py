@@ -16,7 +16,8 @@ from datetime import date
 
 from appliance.answers.abstention import Evidence, enough, faint
 from appliance.answers.citations import prove
-from appliance.answers.drafts import check_draft, named_numbers
+from appliance.answers.claims import named_numbers
+from appliance.answers.drafts import check_draft
 from appliance.answers.prompts import NOT_FOUND, ask_messages
 from appliance.answers.quotes import quoted_span, worth_quoting
 from appliance.answers.ranking import pack
@@ -28,6 +29,7 @@ from appliance.domain import (
     LEGS,
     Abstention,
     Answer,
+    CacheHit,
     Citation,
     CityId,
     Draft,
@@ -101,6 +103,7 @@ class Finished:
     outcome: Outcome
     asked: Asked
     timings_ms: dict[str, float]
+    cache: CacheHit | None = None  # the answer was made before, and is proven anew
 
 
 Event = PassagesFound | TokenWritten | CitationProven | Finished

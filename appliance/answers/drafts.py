@@ -1,16 +1,19 @@
-"""From a model's draft to an answer: every mark of proof is checked, what fails is taken out.  Pure."""
+"""From a model's draft to an answer: every mark of proof is checked, what fails is taken out.  Pure.
+
+marks -> proven or failed; sentences -> shown or withheld; what is shown is numbered anew.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 
 from appliance.answers.citations import locate, long_enough, prove
+from appliance.answers.claims import FAILED, PRIVATE, PROVEN, best, faults, phantoms, sentences
 from appliance.answers.numbers import unsupported_numbers
-from appliance.corpus.references import find_references
-from appliance.domain import Answer, Citation, Draft, Passage
+from appliance.domain import Answer, Citation, Claim, Draft, Flag, Passage
 
 # [1], [1: "words"], [1, 2]; models also write “curly” marks.
 _MARK = re.compile(
@@ -27,6 +30,22 @@ class Checked:
 
     answer: Answer | None  # None: it did not survive
     why_not: str | None = None
+    withheld: tuple[Claim, ...] = ()
+    phantoms: tuple[str, ...] = ()  # that the draft names
+    unsupported_numbers: tuple[str, ...] = ()  # of the draft
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sentence:
+    """A sentence of a draft with what was found out about it."""
+
+    text: str  # with its marks and what follows it
+    citations: tuple[Citation, ...]
+    flags: tuple[Flag, ...]
+
+    @property
+    def words(self) -> str:
+        return _words(self.text)
 
 
 def check_draft(
@@ -39,37 +58,59 @@ def check_draft(
     """Verify a draft against the passages it was given.
 
     `known` holds the (kind, number) labels of the city's registry among those that the draft names.
-    A draft survives if at least one of its claims is proven by an exact quote.
+    A draft survives if at least one of its sentences is proven by an exact quote and has no fault.
     """
-    citations: list[Citation] = []
-    text = _MARK.sub(lambda m: _replacement(m, passages, as_of, citations), draft.text)
-    if not citations:
-        return Checked(answer=None, why_not="nothing in the model's draft could be proven")
-    text = text.strip()
-    return Checked(
-        answer=Answer(
-            outcome="answer",
-            text=text,
-            citations=tuple(citations),
-            phantoms=phantoms(text, known),
-            unsupported_numbers=unsupported_numbers(text, [c.section.text for c in citations]),
-            draft=draft,
-        )
+    proven: list[Citation] = []
+    text = _MARK.sub(lambda m: _proof(m, passages, as_of, proven), draft.text.translate(PRIVATE))
+    plain = _words(text)
+    found = Checked(
+        answer=None,
+        why_not="nothing in the model's draft could be proven",
+        phantoms=phantoms(plain, known),
+        unsupported_numbers=unsupported_numbers(plain, [c.section.text for c in proven]),
     )
+    if not proven:
+        return found
+    judged = [_judged(span.of(text), proven, known) for span in sentences(text)]
+    found = replace(found, withheld=tuple(_claim(s, ()) for s in judged if s.flags))
+    shown = [s for s in judged if not s.flags]
+    citations = _unique(c for s in shown for c in s.citations)
+    if not citations:
+        return replace(found, why_not="no sentence of the model's draft could be proven")
+    answer = Answer(
+        outcome="answer",
+        text="".join(_marked(s, proven, citations) for s in shown).strip(),
+        citations=tuple(citations),
+        claims=tuple(_claim(s, citations) for s in shown if s.words),
+        withheld=found.withheld,
+        phantoms=found.phantoms,
+        unsupported_numbers=found.unsupported_numbers,
+        draft=draft,
+    )
+    return replace(found, answer=answer, why_not=None)
 
 
-def _replacement(
-    mark: re.Match[str], passages: Sequence[Passage], as_of: date, citations: list[Citation]
+def _proof(
+    mark: re.Match[str], passages: Sequence[Passage], as_of: date, proven: list[Citation]
 ) -> str:
-    """Return "[n]" for a proven mark, n counting the answer's citations, and nothing for another.
+    """Return what stands for a mark while sentences are judged; a proven quote joins `proven`.
 
-    The blanks before a mark go with it, so that no gap is left before a full stop.
+    The blanks before a mark that fails go with it, so that no gap is left before a full stop.
     """
+    proof = _citation(mark, passages, as_of)
+    if proof is None:
+        return FAILED
+    if proof not in proven:
+        proven.append(proof)
+    return f"{mark['lead']}\ue000{proven.index(proof) + 1}\ue001"
+
+
+def _citation(mark: re.Match[str], passages: Sequence[Passage], as_of: date) -> Citation | None:
     if not mark["quote"]:
-        return ""
+        return None
     quote = mark["quote"][1:-1]
     if not long_enough(quote):
-        return ""
+        return None
     labels = [int(label) for label in mark["labels"].split(",")]
     for passage in (p for p in passages if int(p.label) in labels):
         span = locate(quote, passage.text)
@@ -84,24 +125,43 @@ def _replacement(
             leads=passage.leads,
         )
         if isinstance(proof, Citation):
-            if proof not in citations:
-                citations.append(proof)
-            return f"{mark['lead']}[{citations.index(proof) + 1}]"
-    return ""
+            return proof
+    return None
 
 
-def named_numbers(text: str) -> list[str]:
-    """Return the normalised numbers that a text names, for a look-up in the registry."""
-    return sorted({r.number for r in find_references(text) if r.kind in ("section", "table")})
+def _judged(text: str, proven: Sequence[Citation], known: Collection[tuple[str, str]]) -> _Sentence:
+    words = _words(text)
+    own = _unique(proven[int(number) - 1] for number in PROVEN.findall(text))
+    flags = faults(words, own, proven, failed=FAILED in text, known=known) if words else ()
+    return _Sentence(text=text, citations=tuple(best(words, own)), flags=flags)
 
 
-def phantoms(text: str, known: Collection[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the sections and tables that a text names and the registry does not have, as written."""
-    missing = []
-    for reference in find_references(text):
-        if reference.bare or reference.kind not in ("section", "table"):
-            continue
-        kinds = {"section": ("section", "chapter", "article"), "table": ("table",)}[reference.kind]
-        if not any((kind, reference.number) in known for kind in kinds):
-            missing.append(reference.span.of(text))
-    return tuple(dict.fromkeys(missing))
+def _words(text: str) -> str:
+    """Return a text without its marks."""
+    return PROVEN.sub("", text).replace(FAILED, "").strip()
+
+
+def _unique(citations: Iterable[Citation]) -> list[Citation]:
+    kept: list[Citation] = []
+    for citation in citations:
+        if citation not in kept:
+            kept.append(citation)
+    return kept
+
+
+def _marked(sentence: _Sentence, proven: Sequence[Citation], citations: Sequence[Citation]) -> str:
+    """Return the sentence with its marks as a reader sees them: the best citations' numbers."""
+
+    def number(mark: re.Match[str]) -> str:
+        citation = proven[int(mark[1]) - 1]
+        if citation not in sentence.citations:
+            return ""
+        lead = mark[0][: mark[0].index("\ue000")]
+        return f"{lead}[{citations.index(citation) + 1}]"
+
+    return PROVEN.sub(number, sentence.text).replace(FAILED, "")
+
+
+def _claim(sentence: _Sentence, citations: Sequence[Citation]) -> Claim:
+    numbers = [citations.index(c) + 1 for c in sentence.citations if c in citations]
+    return Claim(text=sentence.words, citations=tuple(numbers), flags=sentence.flags)
