@@ -27,6 +27,7 @@ from appliance.ask import (
     ask,
     drain,
 )
+from appliance.commands.absent import absent_command
 from appliance.commands.audit import audit_command
 from appliance.commands.diff import diff_command
 from appliance.commands.gate import gate_command
@@ -54,7 +55,7 @@ from appliance.ingest import Summary, ingest
 from appliance.ports import Coverage
 from appliance.settings import read_settings
 from appliance.terminal import Ticker, print_answer
-from appliance.verify import ClaimLine, verify_claim
+from appliance.verify import ClaimLine, verify_claims
 from appliance.wiring import House
 
 app = typer.Typer(
@@ -227,25 +228,27 @@ def ask_command(
 def verify_command(as_json: Json = False, as_of: AsOf = None) -> None:
     """Check citations: JSON lines {"city","citation","claim"} on standard input, a verdict each.
 
-    No model is used.  The verdicts: proven, phantom, repealed, misquoted, wrong_city, unsupported.
+    No model is used.  The verdicts: proven, phantom, repealed, not_yet_in_force, misquoted,
+    wrong_section, wrong_city, unsupported.
     """
     day = day_of(as_of)
     lines = [line for line in sys.stdin.buffer if line.strip()]  # bytes: UTF-8 in any locale
     claims = [ClaimLine.parse(line, number) for number, line in enumerate(lines, start=1)]
 
     async def work(house: House) -> list[Judgement]:
-        return [await verify_claim(house.store, claim, day) for claim in claims]
+        return await verify_claims(house.store, claims, day)
 
     for claim, judgement in zip(claims, run_in_house(work), strict=True):
         external_id = None if judgement.section is None else judgement.section.external_id
         if as_json:
-            print_json({"verdict": judgement.verdict.value, "external_id": external_id})
+            fields = {"verdict": judgement.verdict.value, "external_id": external_id}
+            print_json(fields | {"why": judgement.why})
         else:
-            out.print(
-                f"{judgement.verdict.value:<12} {claim.citation}  {external_id or ''}", markup=False
-            )
+            line = f"{judgement.verdict.value:<16} {claim.citation}  {external_id or ''}"
+            out.print(f"{line}  {judgement.why or ''}".rstrip(), markup=False)
 
 
+app.command("absent")(absent_command)
 app.command("audit")(audit_command)
 app.command("diff")(diff_command)
 app.command("gate")(gate_command)

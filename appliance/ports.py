@@ -392,6 +392,62 @@ class Searcher(Register, Protocol):
         """Return which (kind, number) of the numbers exist in the city."""
         ...
 
+    async def cited(
+        self, city: CityId | None, *, kind: str, number: str, whole: str
+    ) -> Sequence[StoredSection]:
+        """Return the sections, current or past, that bear a number or a whole citation."""
+        ...
+
+    async def holding(self, city: CityId, quote: str) -> Sequence[StoredSection]:
+        """Return sections of the city that may hold a quote, whatever their number."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSection:
+    """A section in which a pattern occurred, with the words that are searched of it."""
+
+    section: SectionId
+    external_id: str
+    citation: str
+    heading: str
+    path: tuple[str, ...]  # outermost first, without the section itself
+    inside: int  # where the section's text begins in that of the record
+    begins: int  # where `words` begins in the section's text
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeReading:
+    """What a reading of all searchable sections of a city brought."""
+
+    sections: int  # that were read
+    found: tuple[ReadSection, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefinedTerm:
+    """A term that a section defines."""
+
+    section: SectionId
+    term: str  # lower case
+    span: Span  # of its definition, in the section's text
+
+
+class Scanner(Protocol):
+    """Reading a city's law whole, without an index."""
+
+    async def scan(self, city: CityId, pattern: str, as_of: date) -> WholeReading:
+        """Read every searchable section in force: text, heading and the titles over it.
+
+        `pattern` is a POSIX regular expression that is matched without regard to case.
+        """
+        ...
+
+    async def defined_in(self, sections: Sequence[SectionId]) -> Sequence[DefinedTerm]:
+        """Return the terms that these sections define."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRecord:
@@ -405,7 +461,7 @@ class AnswerRecord:
     payload: str  # the JSON of `permitbox ask`
 
 
-class Store(Searcher, Protocol):
+class Store(Searcher, Scanner, Protocol):
     """The whole store, as the composition root opens it."""
 
     async def keep(self, record: AnswerRecord) -> None:

@@ -40,6 +40,19 @@ def other_names(question: str) -> list[str]:
     return list(dict.fromkeys(name for words in _added(question) for name in words.split(_BETWEEN)))
 
 
+def renamed(question: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the phrases of a question that codes call otherwise, each with the names they use."""
+    written = " ".join(question.replace("\u2019", "'").split())
+    forms = [written.casefold(), "" if written.isupper() else written]
+    found = [
+        (match.group(), tuple(words.split(_BETWEEN)))
+        for pattern, words in _terms()
+        for form in forms
+        if (match := pattern.search(form))
+    ]
+    return list(dict.fromkeys(found))
+
+
 def alike(name: str) -> list[str]:
     """Return what stands for the same things as a name of codes: "poultry" has hens and chickens.
 

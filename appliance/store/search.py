@@ -23,11 +23,9 @@ from appliance.domain import (
     ChunkKind,
     City,
     CityId,
-    Digest,
     Having,
     Hit,
     Leg,
-    PendingAmendment,
     SectionId,
     Span,
     Standing,
@@ -46,9 +44,12 @@ from appliance.ports import (
     Shortfall,
     Vectors,
 )
+from appliance.store.absence import PostgresScanner
+from appliance.store.cited import PostgresCited
 from appliance.store.database import Pool, connected
 from appliance.store.naming import PostgresRegister
 from appliance.store.postings import Ranking, bm25
+from appliance.store.rows import section_of
 from appliance.store.sql import statement
 from appliance.store.vectors import DenseIndex, ef_search
 from appliance.store.words import postings_of
@@ -79,7 +80,7 @@ class _CityRow:
         )
 
 
-class PostgresStore(PostgresRegister):
+class PostgresStore(PostgresRegister, PostgresScanner, PostgresCited):
     """The store over a pool; `vectors` is the partitioned table of the encoder's model."""
 
     def __init__(self, pool: Pool, *, vectors: str) -> None:
@@ -236,7 +237,7 @@ class PostgresStore(PostgresRegister):
 
     async def _sections(self, ids: Collection[int]) -> dict[int, StoredSection]:
         rows = await self._rows("sections", ids=list(ids))
-        return {row[0]: _section(row) for row in rows}
+        return {row[0]: section_of(row) for row in rows}
 
     async def by_number(
         self,
@@ -249,7 +250,7 @@ class PostgresStore(PostgresRegister):
         rows = await self._rows(
             "by_label", numbers=list(numbers), kinds=list(kinds), city=city, limit=limit
         )
-        return [_section(row) for row in rows]
+        return [section_of(row) for row in rows]
 
     async def known_labels(self, city: CityId, numbers: Sequence[str]) -> set[tuple[str, str]]:
         """Return which (kind, number) of the numbers exist in the city."""
@@ -416,39 +417,4 @@ def _preview(row: Sequence[Any]) -> ChunkPreview:
         text=row[20],
         titles=tuple(row[21]),
         header=row[22],
-    )
-
-
-def _section(row: Sequence[Any]) -> StoredSection:
-    return StoredSection(
-        id=SectionId(row[0]),
-        city=CityId(row[1]),
-        external_id=row[2],
-        citation=row[3],
-        number=row[4],
-        heading=row[5],
-        path=tuple(row[6]),
-        standing=Standing(row[7]),
-        version=Digest(row[8]),
-        effective_from=row[9],
-        effective_until=row[10],
-        text=row[11],
-        url=row[12],
-        doc_type=row[13],
-        superseded_by=row[14],
-        dated_by_box=row[15],
-        inside=row[16],
-        record=row[17],
-        amendments=tuple(_amendment(a) for a in row[18] or ()),
-    )
-
-
-def _amendment(facts: Sequence[Any]) -> PendingAmendment:
-    law, external_id, kind, enacted, effective = facts
-    return PendingAmendment(
-        law=law,
-        external_id=external_id,
-        kind=kind,
-        enacted=date.fromisoformat(enacted) if enacted else None,
-        effective=date.fromisoformat(effective) if effective else None,
     )
