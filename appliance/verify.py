@@ -1,24 +1,23 @@
 """Is a citation that somebody wrote down true?  Registry and stored text decide; no model.
 
-One claim in, one judgement out; the store is handed in.
+One claim in, one judgement out; the store is handed in.  Bearers of a number are looked up first, and
+only a claim that they do not prove is looked for elsewhere: in the rest of the city, in other cities.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Self
 
-from appliance.answers.citations import Judgement, judge
-from appliance.corpus.references import Cited, parse_citation
+from appliance.answers.citations import Judgement, judge, judge_here, read_writing
+from appliance.corpus.references import Cited, parse_citation, same_code
 from appliance.domain import CityId, StoredSection, parse_city_id
 from appliance.errors import BadRequest
-from appliance.ports import Searcher
-
-# A number like "1-1" stands in many codes; more places than this are not looked at for a quote.
-ELSEWHERE = 200
+from appliance.ports import Coverage, Searcher
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
@@ -58,25 +57,70 @@ def _plain(text: str) -> str:
 
 async def verify_claim(store: Searcher, claim: ClaimLine, as_of: date) -> Judgement:
     """Return the verdict on one claim.  Raises NoSuchCity."""
-    coverage = await store.coverage(claim.city)
+    return await _verified(store, await _places(store), claim, as_of)
+
+
+async def verify_claims(
+    store: Searcher, claims: Sequence[ClaimLine], as_of: date
+) -> list[Judgement]:
+    """Return the verdict on each claim.  Raises NoSuchCity."""
+    places = await _places(store)
+    return [await _verified(store, places, claim, as_of) for claim in claims]
+
+
+Places = Mapping[CityId, tuple[str, ...]]  # the words of each city's name
+
+
+async def _places(store: Searcher) -> Places:
+    return {c.city.id: _words_of(c) for c in await store.cities()}
+
+
+def _words_of(coverage: Coverage) -> tuple[str, ...]:
+    city = coverage.city
+    return (*city.id.split("-"), *city.name.casefold().replace(",", " ").split())
+
+
+async def _verified(store: Searcher, places: Places, claim: ClaimLine, as_of: date) -> Judgement:
+    """Look first where the citation leads; only what is not proven there is looked for elsewhere."""
+    if claim.city not in places:
+        await store.coverage(claim.city)  # says which names are near
     cited = parse_citation(claim.citation)
+    place = places[claim.city]
+    writing = read_writing(claim.citation, claim.claim, place)
     here = await _bearing(store, claim.city, cited)
+    if found := judge_here(writing, here, as_of=as_of):
+        return found
     elsewhere = [s for s in await _bearing(store, None, cited) if s.city != claim.city]
+    quote = writing.quote
     return judge(
         claim.citation,
         claim.claim,
-        place=[*claim.city.split("-"), *coverage.city.name.casefold().replace(",", " ").split()],
+        place=place,
         here=here,
         elsewhere=elsewhere,
+        others=await store.holding(claim.city, quote) if quote else (),
+        foreign=_names_another(writing.asked, claim.city, places),
         as_of=as_of,
     )
 
 
-async def _bearing(store: Searcher, city: CityId | None, cited: Cited) -> list[StoredSection]:
-    """Return the sections that bear a citation's number: by the whole citation, else by its kind."""
-    whole = list(await store.by_number(city, [cited.whole], ("whole",), ELSEWHERE))
-    if not cited.number:
-        return whole
-    numbered = await store.by_number(city, [cited.number], (cited.kind,), ELSEWHERE)
-    seen = {s.id for s in whole}
-    return [*whole, *(s for s in numbered if s.id not in seen)]
+async def _bearing(store: Searcher, city: CityId | None, cited: Cited) -> Sequence[StoredSection]:
+    """Return the sections that bear a citation's number or are cited so as a whole."""
+    if cited.number:
+        return await store.cited(city, kind=cited.kind, number=cited.number, whole=cited.whole)
+    return await store.cited(city, kind="whole", number=cited.whole, whole=cited.whole)
+
+
+def _names_another(asked: Sequence[str], city: CityId, places: Places) -> bool:
+    """Tell whether the name of a code is that of another city of this box and not of this one.
+
+    "San Mateo Municipal Code" and "SMMC" are.
+    """
+    if _is_code_of(asked, places[city]):
+        return False
+    return any(_is_code_of(asked, words) for other, words in places.items() if other != city)
+
+
+def _is_code_of(asked: Sequence[str], place: Sequence[str]) -> bool:
+    name = [w for w in dict.fromkeys(place) if w != place[-1] or len(place) < 2]
+    return same_code(asked, [*name, "municipal", "code"], place)

@@ -184,7 +184,8 @@ def test_verify_of_nothing_prints_nothing(box: Database) -> None:
 def test_verify_as_of_a_day_before_the_law_is_no_proof(box: Database) -> None:
     line = _claim(*_TABLE[0][:3])
     ran = permitbox("verify", "--json", "--as-of", "2020-01-01", database=box, stdin=line.encode())
-    assert ran.json["verdict"] == "repealed"
+    assert ran.json["verdict"] == "not_yet_in_force"
+    assert "in force from" in ran.json["why"]
 
 
 # ------------------------------------------------------------------ bad input

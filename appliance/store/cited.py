@@ -1,0 +1,72 @@
+"""What a citation can be about: the bearers of its number, and whoever holds its words.
+
+A part of the store that citations are verified with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from appliance.corpus.labels import MENTIONED
+from appliance.corpus.words import terms
+from appliance.domain import CityId, StoredSection
+from appliance.store.database import Pool, connected
+from appliance.store.postings import Ids, Posting, unpacked
+from appliance.store.rows import section_of
+from appliance.store.sql import statement
+
+# A number like "1-1" stands in many codes; more bearers than this are not looked at for a quote.
+_MOST_BEARERS = 200
+# So many of a quote's rarest terms nearly always leave its own chunk alone; so many sections are read.
+_RAREST = 4
+_MOST_READ = 12
+# The words at the edges of a quote may be read otherwise in their sentence ("sq. | ft.").
+_EDGE = 1
+_FEWEST_INNER = 4
+
+
+class PostgresCited:
+    """Looking up what is cited, over a pool."""
+
+    _pool: Pool
+
+    async def cited(
+        self, city: CityId | None, *, kind: str, number: str, whole: str
+    ) -> Sequence[StoredSection]:
+        """Return the sections, current or past, that bear a number or a whole citation.
+
+        Where a table stands in some sections, those that only mention it are not meant.
+        """
+        rows = await self._fetched(
+            "cited", city=city, number=number, kind=kind, whole=whole, limit=_MOST_BEARERS
+        )
+        owners = [row for row in rows if row[-1] != MENTIONED]
+        return [section_of(row) for row in owners or rows]
+
+    async def holding(self, city: CityId, quote: str) -> Sequence[StoredSection]:
+        """Return sections of the city that may hold the quote: all of its rarest words stand there."""
+        words = quote.split()
+        inner = words[_EDGE:-_EDGE] if len(words) >= _FEWEST_INNER + 2 * _EDGE else words
+        wanted = sorted(set(terms(" ".join(inner))))
+        rows = await self._fetched("rarest_postings", city=city, terms=wanted, most=_RAREST)
+        if not rows or rows[0][-1] < len(wanted):
+            return []  # a word of it stands nowhere in the city
+        chunks = _together([unpacked(term, base, entries) for term, base, entries, _ in rows])
+        found = await self._fetched("sections_of_chunks", chunks=chunks.tolist())
+        ids = sorted(section for (section,) in found)[:_MOST_READ]
+        return [section_of(row) for row in await self._fetched("sections", ids=ids)]
+
+    async def _fetched(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        async with connected(self._pool) as connection:
+            cursor = await connection.execute(statement(name), parameters)
+            return await cursor.fetchall()
+
+
+def _together(postings: Sequence[Posting]) -> Ids:
+    """Return the chunks that hold every term, counting the next chunk's: a quote may go on there."""
+    reaches = [np.union1d(p.chunks, p.chunks - 1) for p in postings]
+    return reduce(np.intersect1d, reaches)[: 4 * _MOST_READ]
