@@ -471,8 +471,26 @@ class Claim:
     support: float | None = None  # 0 to 1; None: not judged
 
 
+class Route(StrEnum):
+    """What kind of question it is."""
+
+    GREETING = "greeting"
+    THANKS = "thanks"
+    OUT_OF_SCOPE = "out_of_scope"
+    OTHER_CITY = "other_city"
+    COMPARISON = "comparison"
+    CALCULATION = "calculation"
+    LOOKUP = "lookup"  # it only names parts of the law
+    FOLLOW_UP = "follow_up"  # it is understood with the question before it
+    RESEARCH = "research"
+
+
 class Reason(StrEnum):
     """Why the box did not answer."""
+
+    NO_QUESTION = "no_question"  # a greeting, thanks
+    OUT_OF_SCOPE = "out_of_scope"
+    COMPARISON = "comparison"  # several cities: each is answered from its own code
 
     OTHER_CITY = "other_city"
     NOT_FOUND = "not_found"

@@ -19,6 +19,7 @@ from appliance.domain import Part, Span
 
 LAW = "law"  # an enacted law, by its own number
 SPACES = str.maketrans(dict.fromkeys("\t\n\r\u00a0\u2002\u2003\u2007\u2009\u200a\u202f", " "))
+NEAR = 120  # code points before a number that may say what it is
 MOST = 8  # mentions of one question that are looked up
 
 # One part of a number, and what may join two: codes write a dot, a hyphen or a colon; people a blank
@@ -227,8 +228,11 @@ def asked_of(text: str) -> tuple[Asked, ...]:
     """Return the mentions of a question in reading order; containers are also `within` of the rest."""
     plain = _plain(text)
     found: list[Asked] = []
+    taken = bytearray(len(plain))
     for asked in [*_laws(plain), *_worded(plain), *_bare(plain), *_by_code(plain)]:
-        if not any(_overlap(asked.span, other.span) for other in found):
+        start, end = asked.span.start, asked.span.end
+        if not any(taken[start:end]):
+            taken[start:end] = b"\1" * (end - start)
             found.append(asked)
     found = sorted((a for a in found if not _foreign(plain, a)), key=lambda a: a.span.start)
     return tuple(_in_context(plain, found))[:MOST]
@@ -237,10 +241,6 @@ def asked_of(text: str) -> tuple[Asked, ...]:
 def _plain(text: str) -> str:
     """Return a text of the same length with plain dashes, blanks and numbers."""
     return _unspelled(text.translate(DASHES).translate(SPACES))
-
-
-def _overlap(a: Span, b: Span) -> bool:
-    return a.start < b.end and b.start < a.end
 
 
 _TENS_WORDS = "|".join(TENS)
@@ -333,17 +333,19 @@ def _enactments(word: str, number: str) -> Iterator[str]:
 
 def _worded(text: str) -> Iterator[Asked]:
     for kind, pattern in _MENTIONS.items():
+        listed = 0  # as far as the list of an earlier mention goes
         for match in pattern.finditer(text):
-            asked = _mention(kind, match, text)
-            if asked is not None:
-                yield from _listed(kind, text, match, asked)
+            asked = _mention(kind, match, text) if match.start() >= listed else None
+            for one in _listed(kind, text, match, asked) if asked is not None else ():
+                listed = one.span.end
+                yield one
 
 
 def _mention(kind: str, match: re.Match[str], text: str) -> Asked | None:
     number = match["number"]
     word = text[match.start() : match.start("number")]
     if kind == "code":
-        other = _other(text, match, "number") or _OTHER_CODE.search(text[: match.start()])
+        other = _other(text, match, "number") or _OTHER_CODE.search(_before(text, match.start()))
         if other or not re.search(r"[.\-:]\d|\d{3}", number):
             return None
         kind = "section"
@@ -355,7 +357,7 @@ def _mention(kind: str, match: re.Match[str], text: str) -> Asked | None:
         readings=readings,
         span=Span(start=match.start(), end=match.end()),
         firm=_is_firm(kind, readings),
-        part=bool(match["sub"]) or _SUB_BEFORE.search(text[: match.start()]) is not None,
+        part=bool(match["sub"]) or _SUB_BEFORE.search(_before(text, match.start())) is not None,
     )
 
 
@@ -466,11 +468,11 @@ def _bare_mention(text: str, match: re.Match[str], *, alone: bool) -> Asked | No
     readings = _readings(_measured_off(number, text[end:]))
     tight = readings[-1]
     span = Span(start=start, end=match.end())
-    part = bool(match["sub"]) or _SUB_BEFORE.search(text[:start]) is not None
+    part = bool(match["sub"]) or _SUB_BEFORE.search(_before(text, start)) is not None
     common = Asked(kind="section", readings=readings, span=span, firm=False, part=part, bare=True)
     if alone:
         return replace(common, bare=False, firm=_is_firm("section", readings))
-    before, after = text[:start], text[end:]
+    before, after = _before(text, start), text[end:]
     if _means_other(number, before, after, alone=len(readings) == 1):
         return None
     asks = _ASKS_BEFORE.search(before) and _ASKS_AFTER.match(text[match.end() :])
@@ -480,6 +482,11 @@ def _bare_mention(text: str, match: re.Match[str], *, alone: bool) -> Asked | No
         return replace(common, readings=readings[:1])  # "15 04 020": all of it or nothing
     exact = asks and re.search(r"[.\-:]", tight)
     return replace(common, loose=False) if exact or _DAY_OR_ADDRESS.fullmatch(number) else None
+
+
+def _before(text: str, at: int) -> str:
+    """Return what stands just before a place; a question of thousands of numbers is no reason to wait."""
+    return text[max(0, at - NEAR) : at]
 
 
 def _means_other(number: str, before: str, after: str, *, alone: bool) -> bool:
@@ -507,7 +514,7 @@ def _other(text: str, match: re.Match[str], group: str) -> bool:
 
 def _foreign(text: str, asked: Asked) -> bool:
     """Tell whether the number is one of another body's law: "IBC section 1004", "42 CFR 35.151"."""
-    before, after = text[: asked.span.start], text[asked.span.end :]
+    before, after = _before(text, asked.span.start), text[asked.span.end :]
     if asked.code and re.fullmatch(_FOREIGN_NAME, asked.code, re.IGNORECASE):
         return True
     return bool(_FOREIGN_BEFORE.search(before) or _FOREIGN_AFTER.match(after))

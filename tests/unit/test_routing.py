@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import unicodedata
+from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.answers.routing import LONGEST_QUESTION, checked_question, other_city
-from appliance.domain import City, CityId
+from appliance.answers.asked_day import asked_day
+from appliance.answers.routing import LONGEST_QUESTION, checked_question, other_city, routed
+from appliance.domain import City, CityId, Route
 from appliance.errors import QuestionRefused
+from tests.growth import grows_linearly
 
 
 @pytest.mark.parametrize(
@@ -114,3 +117,129 @@ def test_another_citys_name_is_seen(question: str, selected: str, other: str | N
 def test_any_question_is_routed(question: str) -> None:
     found = other_city(question, CityId("salem-va"), CITIES)
     assert found is None or found.id != "salem-va"
+
+
+# ------------------------------------------------------------------ the kinds of question
+
+
+@pytest.mark.parametrize(
+    ("text", "route", "question"),
+    [
+        ("Hi", Route.GREETING, None),
+        ("hello there!", Route.GREETING, None),
+        ("Good morning", Route.GREETING, None),
+        ("who are you?", Route.GREETING, None),
+        ("Thanks!", Route.THANKS, None),
+        ("ok, thank you very much", Route.THANKS, None),
+        ("Great, thanks for your help.", Route.THANKS, None),
+        ("Hi, how tall can my fence be?", Route.RESEARCH, "how tall can my fence be?"),
+        ("Thanks! What does a permit cost?", Route.RESEARCH, "What does a permit cost?"),
+        ("How tall can my fence be, please?", Route.RESEARCH, "How tall can my fence be, please?"),
+        (
+            "How tall can my fence be? Thanks in advance!",
+            Route.RESEARCH,
+            "How tall can my fence be?",
+        ),
+        ("Highest fence allowed?", Route.RESEARCH, "Highest fence allowed?"),
+        ("Write me a poem about fences", Route.OUT_OF_SCOPE, None),
+        ("What's the weather like today?", Route.OUT_OF_SCOPE, None),
+        ("Do I need a permit to write on my wall?", Route.RESEARCH, None),
+        ("What does § 28-105.9 say?", Route.LOOKUP, None),
+        ("28-105.9", Route.LOOKUP, None),
+        ("Show me Sec. 4-2 and Table A, please", Route.LOOKUP, None),
+        ("What does § 28-105.9 say about fences?", Route.RESEARCH, None),
+        ("How tall may a fence be in Norfolk?", Route.OTHER_CITY, None),
+        ("what are the rules in henrico", Route.OTHER_CITY, None),
+        ("How do fences differ between Norfolk and Franklin?", Route.COMPARISON, None),
+        ("Compare our fences with those of Norfolk", Route.COMPARISON, None),
+        ("Is Salem stricter than Norfolk on hens?", Route.COMPARISON, None),
+        ("How far between my house and Norfolk Street?", Route.RESEARCH, None),
+    ],
+)
+def test_the_kind_of_a_question_is_told_by_rules(
+    text: str, route: Route, question: str | None
+) -> None:
+    found = routed(text, selected=SALEM.id, cities=BOX)
+    assert found.route is route
+    if question is not None:
+        assert found.question == question
+
+
+SALEM = City(id=CityId("salem-va"), name="Salem, VA")
+BOX = [
+    SALEM,
+    City(id=CityId("norfolk-va"), name="Norfolk, VA"),
+    City(id=CityId("franklin-tn"), name="Franklin, TN"),
+    City(id=CityId("henrico-county-va"), name="Henrico County, VA"),
+]
+
+
+def test_a_comparison_names_its_cities_in_order() -> None:
+    found = routed(
+        "How do fences differ between Norfolk, Salem and Franklin?", selected=SALEM.id, cities=BOX
+    )
+    assert [c.id for c in found.places] == ["norfolk-va", "salem-va", "franklin-tn"]
+
+
+FENCE = "How tall can my front fence be?"
+
+
+@pytest.mark.parametrize(
+    ("text", "follows_it"),
+    [
+        ("And for a corner lot?", True),
+        ("What about the back yard?", True),
+        ("How about chain link?", True),
+        ("Why?", True),
+        ("Does it need a permit?", True),
+        ("And if it is of brick?", True),
+        ("Is that also true for hedges?", True),
+        ("corner lots?", True),
+        ("Do I need a permit to put up a garden shed behind the house?", False),
+        ("And do I need a permit to put up a garden shed?", False),
+        ("What does § 28-105.9 say?", False),
+    ],
+)
+def test_a_follow_up_is_read_with_the_question_before_it(text: str, follows_it: bool) -> None:
+    found = routed(text, selected=SALEM.id, cities=BOX, before=["What is a duplex?", FENCE])
+    assert (found.question == f"{FENCE} {text}") is follows_it
+    assert (found.route is Route.FOLLOW_UP) is follows_it
+    assert routed(text, selected=SALEM.id, cities=BOX).route is not Route.FOLLOW_UP
+
+
+def test_a_chain_of_follow_ups_goes_back_to_what_stands_alone() -> None:
+    found = routed(
+        "And of brick?",
+        selected=SALEM.id,
+        cities=BOX,
+        before=["Do dogs need a licence in this town?", FENCE, "And for a corner lot?"],
+    )
+    assert found.question == f"{FENCE} And for a corner lot? And of brick?"
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("What applied in March 2019?", date(2019, 3, 1)),
+        ("What was the fence limit on March 5, 2019?", date(2019, 3, 5)),
+        ("What was the rule on 5 March 2019?", date(2019, 3, 5)),
+        ("as of 2020-05-01, how tall may a fence be?", date(2020, 5, 1)),
+        ("Was a permit required in 2015?", date(2015, 1, 1)),
+        ("What did the law say back in June of 2018?", None),
+        ("My house was built in 1965. Do I need a permit?", None),
+        ("Was a permit required for a deck built in 2019?", None),
+        ("How tall may a fence be?", None),
+        ("Does Local Law 97 of 2019 apply to me?", None),
+        ("as of 2020-13-45, how tall?", None),
+        ("The rules adopted in 2019: do they apply?", None),
+    ],
+)
+def test_the_day_that_a_question_asks_for_is_read(text: str, day: date | None) -> None:
+    assert asked_day(text) == day
+
+
+@pytest.mark.parametrize("piece", ["in 2019 ", "sec 4-2 ", "hi ", "and ", "thanks ", "was "])
+def test_routing_takes_linear_time(piece: str) -> None:
+    assert grows_linearly(
+        lambda text: routed(text, selected=SALEM.id, cities=BOX, before=[FENCE]), piece, size=4_000
+    )
