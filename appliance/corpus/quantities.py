@@ -1,8 +1,8 @@
 """Quantities in law text: a number with a unit, a currency or a percent sign.  Pure.
 
 However it is written: "six (6) feet", "6 ft" and "6'" are the same, so are "$1,000" and "one
-thousand dollars".  Numbers without a unit are not traced here, and units are not
-converted: "48 inches" is not "4 feet".  Of "30 to 60 days" the 60 is traced.
+thousand dollars".  `quantities` leaves numbers without a unit out (`numbers` has them), and units are
+not converted: "48 inches" is not "4 feet".  Of "30 to 60 days" the 60 is traced.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Quantity:
     """A number with its unit, and how it was written."""
 
     value: Decimal
-    unit: str  # a key of _UNITS
+    unit: str  # a key of _UNITS; "" of a number that has none
     text: str  # white space evened out
     span: Span
 
@@ -148,24 +148,39 @@ def in_words(text: str) -> int:
 
 def quantities(text: str) -> list[Quantity]:
     """Return the quantities of a text in reading order."""
-    return list(_quantities(text))
+    return [q for q in _numbers(text, bare=False) if q.unit]
 
 
-def _quantities(text: str) -> Iterator[Quantity]:
+def numbers(text: str) -> list[Quantity]:
+    """Return all numbers of a text in reading order; one that has no unit has the unit ""."""
+    return list(_numbers(text, bare=True))
+
+
+def unit_named(word: str) -> str | None:
+    """Return the unit that a word, or words joined by blanks, means: "feet" and "ft" are "foot"."""
+    return _BY_WORD.get(word.casefold().replace("-", " "))
+
+
+def _numbers(text: str, *, bare: bool) -> Iterator[Quantity]:
     position = 0
     quotes = _Quotes(text)
     while match := _search(text, position):
         unit = _unit(match, quotes)
         if unit is None:
             position = _end_of_bare(match)
+            if bare:
+                yield _quantity(text, _value(match), "", match.start(), position)
             continue
         value = _value(match)
         position = _end(match, value)
         quotes.pass_by(match)
-        span = Span(start=match.start(), end=position)
-        words = " ".join(span.of(text).split())
         for each in _values(match, value):
-            yield Quantity(value=each, unit=unit, text=words, span=span)
+            yield _quantity(text, each, unit, match.start(), position)
+
+
+def _quantity(text: str, value: Decimal, unit: str, start: int, end: int) -> Quantity:
+    span = Span(start=start, end=end)
+    return Quantity(value=value, unit=unit, text=" ".join(span.of(text).split()), span=span)
 
 
 def _search(text: str, position: int) -> re.Match[str] | None:
