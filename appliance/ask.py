@@ -1,19 +1,19 @@
 """A question to a proven answer, as a stream of events.
 
-route -> retrieve -> (abstain?) -> pack -> quotes -> draft -> verify -> answer.
+route -> retrieve -> (abstain?) -> pack -> quotes -> draft -> verify -> answer -> support.
 The whole answer is the drained stream.  The flow takes ports as arguments, and the
 model's words reach the reader only as far as code could prove them.
 """
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import date
 
+from appliance.answers import refusals
 from appliance.answers.abstention import Evidence, enough, faint
 from appliance.answers.citations import prove
 from appliance.answers.claims import named_numbers
@@ -21,27 +21,26 @@ from appliance.answers.drafts import check_draft
 from appliance.answers.prompts import NOT_FOUND, ask_messages
 from appliance.answers.quotes import quoted_span, worth_quoting
 from appliance.answers.ranking import pack
-from appliance.answers.routing import checked_question, other_city
+from appliance.answers.routing import Routed, checked_question, routed
+from appliance.answers.support import GRADES, judge_messages
 from appliance.answers.validity import pending_over
-from appliance.corpus.references import find_references
 from appliance.corpus.words import written_terms
 from appliance.domain import (
-    LEGS,
     Abstention,
     Answer,
     CacheHit,
     Citation,
     CityId,
+    Claim,
     Draft,
-    Named,
     Outcome,
     Passage,
     Query,
-    Reason,
-    Searched,
+    Route,
     State,
 )
 from appliance.errors import ChatBroken, ChatUnavailable, CityNotSearchable, EmptyIndex
+from appliance.naming import missing
 from appliance.ports import Chat, Coverage, Encoder, Searcher, Store
 from appliance.retrieve import Retrieved, retrieve
 
@@ -65,6 +64,7 @@ class Asked:
     question: str
     city: CityId
     as_of: date
+    before: tuple[str, ...] = ()  # the questions of the same conversation, oldest first
 
 
 # ------------------------------------------------------------------ events
@@ -98,15 +98,25 @@ class CitationProven:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """The outcome; the last event of every stream."""
+    """The outcome; after it, a stream has only `SupportJudged`."""
 
     outcome: Outcome
-    asked: Asked
+    asked: Asked  # with the day whose law was used
     timings_ms: dict[str, float]
+    route: Route = Route.RESEARCH
+    read_as: str | None = None  # what was searched, where that is not the question as it was asked
     cache: CacheHit | None = None  # the answer was made before, and is proven anew
 
 
-Event = PassagesFound | TokenWritten | CitationProven | Finished
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupportJudged:
+    """A model's opinion on one claim of the answer, by its position from 0; 1: its quotes entail it."""
+
+    claim: int
+    support: float
+
+
+Event = PassagesFound | TokenWritten | CitationProven | Finished | SupportJudged
 
 
 @dataclass(slots=True)
@@ -127,50 +137,110 @@ class _Stopwatch:
 # ------------------------------------------------------------------ the flow
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """One question with what is known of it before anything is searched."""
+
+    asked: Asked
+    coverage: Coverage
+    kind: Routed
+    watch: _Stopwatch
+
+    def query(self) -> Query:
+        return Query(text=self.kind.question, city=self.asked.city, as_of=self.asked.as_of)
+
+    def finished(self, outcome: Outcome) -> Finished:
+        """Return the outcome's event; an answer carries the laws that change what it cites."""
+        if isinstance(outcome, Answer):
+            cited = [c.section for c in outcome.citations]
+            outcome = replace(outcome, warnings=pending_over(cited, self.asked.as_of))
+        read = self.kind.question
+        return Finished(
+            outcome=outcome,
+            asked=self.asked,
+            timings_ms=self.watch.total(),
+            route=self.kind.route,
+            read_as=None if read == self.asked.question else read,
+        )
+
+
 async def ask(
     store: Store,
     encoder: Encoder,
     chat: ChatAt | None,
     asked: Asked,
 ) -> AsyncGenerator[Event]:
-    """Yield the events of one question; the last one is `Finished`.
+    """Yield the events of one question: `Finished` once, and after it only `SupportJudged`.
 
     Raises QuestionRefused, NoSuchCity, EmptyIndex and CityNotSearchable before the first event.  A model server
     that is absent, slow or broken never raises: quotes are the answer then.
     """
+    case = await _opened(store, asked)
+    if refusal := _beside_the_code(case):
+        yield case.finished(refusal)
+        return
+    found = await retrieve(store, encoder, case.query(), PASSAGES)
+    case.watch.lap("retrieve")
+    yield PassagesFound(passages=found.passages, coverage=case.coverage, as_of=case.asked.as_of)
+    ground = await _ground(store, case, found)
+    if isinstance(ground, Abstention):
+        yield case.finished(ground)
+        return
+    if chat is None:
+        for event in _proven(ground.quotes, case.asked.as_of):
+            yield event
+        yield case.finished(_quoted(ground, _NO_MODEL))
+        return
+    async with aclosing(_drafted(store, chat, case, ground)) as events:
+        async for later in events:
+            yield later
+
+
+async def _opened(store: Store, asked: Asked) -> _Case:
     watch = _Stopwatch()
     question = checked_question(asked.question)
     coverage = await searchable(store, asked.city)
-    asked = Asked(question=question, city=asked.city, as_of=asked.as_of)
-    if elsewhere := other_city(question, asked.city, [c.city for c in await store.cities()]):
-        yield _finished(_abstain_other_city(coverage, elsewhere.name), asked, watch)
-        return
-    query = Query(text=question, city=asked.city, as_of=asked.as_of)
-    found = await retrieve(store, encoder, query, PASSAGES)
-    watch.lap("retrieve")
-    yield PassagesFound(passages=found.passages, coverage=coverage, as_of=asked.as_of)
-    if refusal := await _named_in_vain(store, coverage, query, found):
-        yield _finished(refusal, asked, watch)
-        return
-    evidence = await _evidence(store, query, found)
+    held = [c.city for c in await store.cities()]
+    kind = routed(question, selected=asked.city, cities=held, before=asked.before)
+    asked = replace(asked, question=question, as_of=kind.as_of or asked.as_of)
+    return _Case(asked=asked, coverage=coverage, kind=kind, watch=watch)
+
+
+def _beside_the_code(case: _Case) -> Abstention | None:
+    """Return the refusal of what the selected city's code is not asked."""
+    match case.kind.route:
+        case Route.GREETING | Route.THANKS | Route.OUT_OF_SCOPE as route:
+            return refusals.courtesy(case.coverage, route)
+        case Route.COMPARISON:
+            here = (case.coverage.city,) if len(case.kind.places) < 2 else ()
+            return refusals.comparison((*here, *case.kind.places))
+        case Route.OTHER_CITY:
+            return refusals.other_place(case.coverage, case.kind.places[0])
+    return None
+
+
+async def _ground(store: Store, case: _Case, found: Retrieved) -> _Ground | Abstention:
+    """Return what an answer can stand on, or why there is none."""
+    if refusal := await _named_in_vain(store, case, found):
+        return refusal
+    evidence = await _evidence(store, case.query(), found)
     if not enough(evidence):
-        yield _finished(_abstain(coverage, asked, evidence.missing, found.passages), asked, watch)
-        return
+        return _abstain(case, evidence.missing, found.passages)
+    shown = _asked_for(case, found.passages)
     ground = _Ground(
         passages=found.passages,
-        quotes=tuple(quotes_of(found.passages, asked.as_of)),
+        quotes=tuple(quotes_of(shown, case.asked.as_of)),
         caution=_FAINT if faint(evidence) else None,
     )
-    watch.lap("quotes")
-    if chat is None:
-        for event in _proven(ground.quotes, asked.as_of):
-            yield event
-        yield _finished(_quoted(ground, _NO_MODEL), asked, watch)
-        return
-    drafted = _drafted(store, chat, asked, coverage, ground, watch)
-    async with aclosing(drafted) as events:
-        async for later in events:
-            yield later
+    case.watch.lap("quotes")
+    return ground
+
+
+def _asked_for(case: _Case, passages: Sequence[Passage]) -> Sequence[Passage]:
+    """Return what to quote: who asks for a section by its number wants that one."""
+    if case.kind.route is not Route.LOOKUP:
+        return passages
+    return [p for p in passages if "named" in p.legs] or passages
 
 
 _NO_MODEL = "No model server is running: these are the passages themselves, in their own words."
@@ -248,16 +318,18 @@ class _Ground:
 
 def _quoted(ground: _Ground, note: str, draft: Draft | None = None) -> Answer:
     """Return the answer that consists of proven quotes with their headings."""
-    lines = []
+    lines, claims = [], []
     for number, citation in enumerate(ground.quotes, start=1):
         heading = citation.section.heading
         if citation.section.citation not in heading:
             heading = f"{citation.section.citation} {heading}"
         lines.append(f"{heading} [{number}]\n“{citation.quote}”")
+        claims.append(Claim(text=citation.quote, citations=(number,)))
     return Answer(
         outcome="quotes",
         text="\n\n".join(lines),
         citations=ground.quotes,
+        claims=tuple(claims),
         draft=draft,
         note=note if ground.caution is None else f"{ground.caution} {note}",
     )
@@ -279,42 +351,39 @@ class _Reply:
         return Draft(text=self.text, model=self.model) if self.text else None
 
 
-async def _drafted(
-    store: Store,
-    at: ChatAt,
-    asked: Asked,
-    coverage: Coverage,
-    ground: _Ground,
-    watch: _Stopwatch,
-) -> AsyncGenerator[Event]:
-    """Draft and verify.  With a demo model the quotes come first and remain the answer."""
+async def _drafted(store: Store, at: ChatAt, case: _Case, ground: _Ground) -> AsyncGenerator[Event]:
+    """Draft, verify, judge.  With a demo model the quotes come first and remain the answer."""
+    day, watch = case.asked.as_of, case.watch
     if at.demo:
-        for event in _proven(ground.quotes, asked.as_of):
+        for event in _proven(ground.quotes, day):
             yield event
     reply = _Reply()
-    async with aclosing(_write(at, asked, coverage, ground.passages, reply)) as tokens:
+    async with aclosing(_write(at, case, ground.passages, reply)) as tokens:
         async for token in tokens:
             if reply.text == token.text:
                 watch.lap("first_token")
             yield token
     watch.lap("draft")
-    verified = await _verified(store, at, asked, ground, reply)
-    outcome = verified or _abstain(coverage, asked, (), ground.passages)
+    outcome = await _verified(store, at, case, ground, reply)
     watch.lap("verify")
     if isinstance(outcome, Answer) and not at.demo:
-        for event in _proven(outcome.citations, asked.as_of):
+        for event in _proven(outcome.citations, day):
             yield event
-    yield _finished(outcome, asked, watch)
+    yield case.finished(outcome)
+    if isinstance(outcome, Answer) and outcome.outcome == "answer" and not at.demo:
+        async with aclosing(_supported(at.chat, outcome)) as judged:
+            async for one in judged:
+                yield one
 
 
 async def _write(
-    at: ChatAt, asked: Asked, coverage: Coverage, passages: Sequence[Passage], reply: _Reply
+    at: ChatAt, case: _Case, passages: Sequence[Passage], reply: _Reply
 ) -> AsyncGenerator[TokenWritten]:
     """Yield the model's words and gather them in `reply`; a server's failure is noted there."""
     try:
         reply.model = await at.chat.model()
         reply.passages = pack(passages, await _budget(at.chat), _tokens)
-        messages = ask_messages(asked.question, coverage.city.name, reply.passages)
+        messages = ask_messages(case.kind.question, case.coverage.city.name, reply.passages)
         stream = at.chat.stream(messages, max_tokens=REPLY_TOKENS, temperature=0.0)
         async with aclosing(stream) as pieces:
             async for piece in pieces:
@@ -325,11 +394,11 @@ async def _write(
 
 
 async def _verified(
-    store: Store, at: ChatAt, asked: Asked, ground: _Ground, reply: _Reply
-) -> Answer | None:
+    store: Store, at: ChatAt, case: _Case, ground: _Ground, reply: _Reply
+) -> Outcome:
     """Return the draft as far as it is proven, or else the quotes, with a word on why.
 
-    None if a model that can be believed found no answer in the passages.
+    A model that can be believed and found no answer in the passages makes the box abstain.
     """
     draft = reply.draft()
     if at.demo:
@@ -338,12 +407,34 @@ async def _verified(
     if reply.error is not None or draft is None:
         return _quoted(ground, f"{_NO_MODEL} ({reply.error})")
     if draft.text.strip().startswith(NOT_FOUND):
-        return None
-    known = await store.known_labels(asked.city, named_numbers(draft.text))
-    checked = check_draft(draft, reply.passages, as_of=asked.as_of, known=known)
+        return _abstain(case, (), ground.passages)
+    known = await store.known_labels(case.asked.city, named_numbers(draft.text))
+    checked = check_draft(draft, reply.passages, as_of=case.asked.as_of, known=known)
     if checked.answer is not None:
         return checked.answer
-    return _quoted(ground, f"Quotes only: {checked.why_not}.", draft)
+    return replace(
+        _quoted(ground, f"Quotes only: {checked.why_not}.", draft),
+        withheld=checked.withheld,
+        phantoms=checked.phantoms,
+        unsupported_numbers=checked.unsupported_numbers,
+    )
+
+
+async def _supported(chat: Chat, answer: Answer) -> AsyncGenerator[SupportJudged]:
+    """Yield the model's opinion on each claim, one by one; a judge that fails is none."""
+    for position, claim in enumerate(answer.claims):
+        if not claim.citations:
+            continue
+        quotes = [
+            "\n".join((*c.over, c.quote))
+            for n in claim.citations
+            for c in [answer.citations[n - 1]]
+        ]
+        try:
+            grade = await chat.choose(judge_messages(claim, quotes), tuple(GRADES))
+        except (ChatUnavailable, ChatBroken):
+            return
+        yield SupportJudged(claim=position, support=GRADES[grade])
 
 
 def _proven(citations: Sequence[Citation], day: date) -> list[CitationProven]:
@@ -369,85 +460,29 @@ def _tokens(text: str) -> int:
 # ------------------------------------------------------------------ refusals
 
 
-async def _named_in_vain(
-    store: Store, coverage: Coverage, query: Query, found: Retrieved
-) -> Abstention | None:
+async def _named_in_vain(store: Store, case: _Case, found: Retrieved) -> Abstention | None:
     """Return the refusal of a question that names sections of which none can be shown.
 
     Only numbers with joints count: "section 8" is as likely a federal programme.
     """
-    wanted = [r for r in find_references(query.text) if r.kind == "section" and not r.bare]
-    wanted = [r for r in wanted if re.search(r"[.\-:]", r.number)]
+    wanted = [n for n in found.named if any(c in n.number for c in ".-:")]
     if not wanted or any("named" in p.legs for p in found.passages):
         return None
-    numbers = [r.number for r in wanted]
-    dead = await store.by_number(query.city, numbers, ("section",))
-    names = ", ".join(dict.fromkeys(r.span.of(query.text).strip() for r in wanted))
-    searched = Searched(chunks=coverage.chunks, legs=("named",), terms=tuple(numbers))
+    dead = [section for named in wanted for group in named.sections for section in group]
     if dead:
-        standing = dead[0].standing.value.replace("_", " ")
-        why = standing if standing != "in force" else f"not in force on {query.as_of}"
-        return Abstention(
-            reason=Reason.NOT_IN_FORCE,
-            text=f"{dead[0].citation} of {coverage.city.name} is {why}.",
-            searched=searched,
-            office=coverage.city.office,
-        )
-    return Abstention(
-        reason=Reason.NO_SUCH_SECTION,
-        text=f"The code of {coverage.city.name} in this box has no {names}.{_near(found.named)}",
-        searched=searched,
-        office=coverage.city.office,
-    )
+        section = await store.section(dead[0])
+        return refusals.not_in_force(case.coverage, section, case.asked.as_of)
+    absent = missing(wanted)
+    return refusals.no_such_section(case.coverage, absent) if absent else None
 
 
-def _near(named: Sequence[Named]) -> str:
-    near = [s.citation for n in named for s in n.suggestions][:3]
-    return f" Did you mean {' or '.join(near)}?" if near else ""
-
-
-def _abstain_other_city(coverage: Coverage, name: str) -> Abstention:
-    return Abstention(
-        reason=Reason.OTHER_CITY,
-        text=f"This asks about {name}, but {coverage.city.name} is selected; select {name} and ask again.",
-        searched=Searched(chunks=0, legs=(), terms=()),
-        office=coverage.city.office,
-    )
-
-
-def _abstain(
-    coverage: Coverage, asked: Asked, missing: Sequence[str], passages: Sequence[Passage]
-) -> Abstention:
-    searched = Searched(
-        chunks=coverage.chunks,
-        legs=LEGS if coverage.dense_ready else ("lexical", "named"),
-        terms=tuple(written_terms(asked.question).values()),
-        nearest=tuple(passages[:3]),
-    )
-    if not passages and coverage.newest is not None and asked.as_of < coverage.newest:
-        return Abstention(
-            reason=Reason.NOT_IN_FORCE,
-            text=f"No text of {coverage.city.name} in this box was in force on {asked.as_of}; "
-            f"its newest is of {coverage.newest}.",
-            searched=searched,
-            office=coverage.city.office,
-        )
-    absent = ", ".join(missing)
-    detail = f" Nowhere in it: {absent}." if absent else ""
-    return Abstention(
-        reason=Reason.NOT_FOUND,
-        text=f"The code of {coverage.city.name} in this box does not seem to answer this.{detail}",
-        searched=searched,
-        office=coverage.city.office,
-    )
-
-
-def _finished(outcome: Outcome, asked: Asked, watch: _Stopwatch) -> Finished:
-    """Return the last event; an answer carries the laws that change what it cites."""
-    if isinstance(outcome, Answer):
-        cited = [c.section for c in outcome.citations]
-        outcome = replace(outcome, warnings=pending_over(cited, asked.as_of))
-    return Finished(outcome=outcome, asked=asked, timings_ms=watch.total())
+def _abstain(case: _Case, absent: Sequence[str], passages: Sequence[Passage]) -> Abstention:
+    terms = tuple(written_terms(case.kind.question).values())
+    searched = refusals.searched_for(case.coverage, terms, passages)
+    newest, day = case.coverage.newest, case.asked.as_of
+    if not passages and newest is not None and day < newest:
+        return refusals.no_law_then(case.coverage, searched, day)
+    return refusals.not_found(case.coverage, searched, absent)
 
 
 # ------------------------------------------------------------------ the whole answer
@@ -456,11 +491,24 @@ def _finished(outcome: Outcome, asked: Asked, watch: _Stopwatch) -> Finished:
 async def drain(
     events: AsyncIterator[Event], on_event: Callable[[Event], Awaitable[None] | None] | None = None
 ) -> Finished:
-    """Return the last event of a stream, handing each event to `on_event`."""
-    last: Event | None = None
+    """Return the outcome of a stream with its claims' support, handing each event to `on_event`."""
+    finished: Finished | None = None
+    support: dict[int, float] = {}
     async for event in events:
-        last = event
+        if isinstance(event, Finished):
+            finished = event
+        elif isinstance(event, SupportJudged):
+            support[event.claim] = event.support
         if on_event is not None and (waiting := on_event(event)) is not None:
             await waiting
-    assert isinstance(last, Finished)  # the contract of `ask`
-    return last
+    assert finished is not None  # the contract of `ask`
+    return with_support(finished, support)
+
+
+def with_support(finished: Finished, support: Mapping[int, float]) -> Finished:
+    """Return an outcome with a judge's opinions, by the positions of the claims."""
+    answer = finished.outcome
+    if not isinstance(answer, Answer) or not support:
+        return finished
+    claims = [replace(c, support=support.get(i)) for i, c in enumerate(answer.claims)]
+    return replace(finished, outcome=replace(answer, claims=tuple(claims)))

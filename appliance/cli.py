@@ -198,10 +198,16 @@ def ask_command(
     question: Annotated[str, typer.Argument(help="The question, in your own words.")],
     city: City,
     as_of: AsOf = None,
+    after: Annotated[
+        list[str] | None,
+        typer.Option(help="A question that this one follows; may be given several times."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Answer a question from the city's code, with proven citations."""
-    asked = Asked(question=question, city=city_of(city), as_of=day_of(as_of))
+    asked = Asked(
+        question=question, city=city_of(city), as_of=day_of(as_of), before=tuple(after or ())
+    )
 
     async def work(house: House) -> Finished:
         def show(event: Event) -> None:

@@ -16,6 +16,7 @@ from appliance.audit import Audited
 from appliance.domain import (
     Abstention,
     Citation,
+    Claim,
     Named,
     Passage,
     PendingAmendment,
@@ -33,6 +34,8 @@ def outcome_json(finished: Finished) -> dict[str, Any]:
         "question": finished.asked.question,
         "as_of": finished.asked.as_of.isoformat(),
         "timings_ms": finished.timings_ms,
+        "route": finished.route.value,
+        "understood_as": finished.read_as,
         "cache": finished.cache,
     }
     if isinstance(outcome, Abstention):
@@ -40,6 +43,8 @@ def outcome_json(finished: Finished) -> dict[str, Any]:
             "outcome": "abstention",
             "text": outcome.text,
             "citations": [],
+            "claims": [],
+            "withheld": [],
             "phantoms": [],
             "unsupported_numbers": [],
             "warnings": [],
@@ -59,6 +64,8 @@ def outcome_json(finished: Finished) -> dict[str, Any]:
             citation_json(number, c, finished.asked.as_of)
             for number, c in enumerate(outcome.citations, start=1)
         ],
+        "claims": [claim_json(c) for c in outcome.claims],
+        "withheld": [claim_json(c) for c in outcome.withheld],
         "phantoms": list(outcome.phantoms),
         "unsupported_numbers": list(outcome.unsupported_numbers),
         "warnings": [warning_json(w) for w in outcome.warnings],
@@ -67,6 +74,16 @@ def outcome_json(finished: Finished) -> dict[str, Any]:
         "draft": None
         if outcome.draft is None
         else {"text": outcome.draft.text, "model": outcome.draft.model},
+    }
+
+
+def claim_json(claim: Claim) -> dict[str, Any]:
+    """Return the JSON form of one sentence of an answer; `citations` are numbers of the answer's."""
+    return {
+        "text": claim.text,
+        "citations": list(claim.citations),
+        "support": claim.support,
+        "flags": [flag.value for flag in claim.flags],
     }
 
 

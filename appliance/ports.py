@@ -6,7 +6,7 @@ Flows take these as arguments; `wiring` knows the concrete classes and
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -21,6 +21,7 @@ from appliance.domain import (
     ChunkId,
     ChunkKind,
     City,
+    CacheHit,
     CityId,
     Definition,
     Document,
@@ -145,6 +146,13 @@ class Chat(Protocol):
 
         Raises ChatUnavailable when no server answers and ChatBroken when the
         reply is empty, cut at the token limit, or breaks off.
+        """
+        ...
+
+    async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
+        """Return the one of the choices that the model takes; its output is constrained to them.
+
+        Raises ChatUnavailable, and ChatBroken on anything that is none of them.
         """
         ...
 
@@ -378,6 +386,10 @@ class Searcher(Register, Protocol):
         """Raises NoSuchSection."""
         ...
 
+    async def sections(self, ids: Collection[SectionId]) -> dict[SectionId, StoredSection]:
+        """Return those of the sections that are there."""
+        ...
+
     async def by_number(
         self,
         city: CityId | None,
@@ -466,6 +478,58 @@ class Store(Searcher, Scanner, Protocol):
 
     async def keep(self, record: AnswerRecord) -> None:
         """Add an answer to the audit trail."""
+        ...
+
+
+# ------------------------------------------------------------------ answers made before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedAnswer:
+    """An answer that was made before, still sealed; whether it still holds is to be proven."""
+
+    how: CacheHit
+    exact: bytes  # the key of the words that it was given to
+    sealed: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheCount:
+    """How many answers of a city are kept, and since when."""
+
+    city: CityId
+    answers: int
+    bytes: int
+    oldest: datetime
+
+
+class AnswerCache(Protocol):
+    """Answers by what was asked; keys are digests, and what is kept is sealed: no text is in it."""
+
+    async def corpus_version(self, city: CityId) -> str | None:
+        """Return what changes with every change of the city's rows; None if it is not searched."""
+        ...
+
+    async def find(self, exact: bytes, semantic: bytes | None) -> CachedAnswer | None:
+        """Return the answer to the same words, else one to a question of the same meaning."""
+        ...
+
+    async def keep(
+        self, city: CityId, exact: bytes, semantic: bytes | None, sealed: bytes
+    ) -> None:
+        """Keep an answer; the city's oldest go when there are too many."""
+        ...
+
+    async def drop(self, exact: bytes) -> None:
+        """Forget one answer."""
+        ...
+
+    async def clear(self, city: CityId | None) -> int:
+        """Forget all answers of a city, or all; return how many."""
+        ...
+
+    async def counts(self) -> Sequence[CacheCount]:
+        """Return what is kept, by city."""
         ...
 
 

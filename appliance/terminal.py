@@ -17,6 +17,8 @@ def print_answer(finished: Finished, out: Console) -> None:
     """Print an answer for a person: the text, its proofs, and what to be wary of."""
     outcome = finished.outcome
     out.print()
+    if finished.read_as is not None:
+        out.print(f"Read as: {finished.read_as}\n", style="dim", markup=False)
     out.print(outcome.text, markup=False)
     if isinstance(outcome, Abstention):
         if outcome.office:
@@ -32,10 +34,9 @@ def print_answer(finished: Finished, out: Console) -> None:
         for law in c.section.pending(finished.asked.as_of):
             sentence = warning_of(law, finished.asked.as_of)
             out.print(f"      {sentence}", style="yellow", markup=False)
-    for phantom in outcome.phantoms:
-        out.print(f"  not in this code: {phantom}", style="yellow", markup=False)
-    for quantity in outcome.unsupported_numbers:
-        out.print(f"  not in the cited text: {quantity}", style="yellow", markup=False)
+    for claim in outcome.withheld:
+        why = ", ".join(flag.value.replace("_", " ") for flag in claim.flags)
+        out.print(f"  withheld ({why}): {claim.text}", style="yellow", markup=False)
     if outcome.note:
         out.print(f"\n{outcome.note}", style="dim", markup=False)
 

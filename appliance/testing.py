@@ -35,6 +35,7 @@ class ScriptedChat:
     window: int = 8192
     fails: ChatBroken | ChatUnavailable | None = None
     pause: float = 0.0
+    choice: Reply | None = None  # what it takes where it has to choose; None: the first
     seen: list[Sequence[ChatMessage]] = field(default_factory=list)
     closed: int = 0  # how many streams were given up before their end
 
@@ -65,6 +66,16 @@ class ScriptedChat:
             raise self.fails
         if not text or len(text) > max_tokens * 4:
             raise ChatBroken("The model's reply was empty or cut.")
+
+    async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
+        """Return what it was told to take."""
+        self.seen.append(tuple(messages))
+        if self.choice is None:
+            return choices[0]
+        taken = self.choice if isinstance(self.choice, str) else self.choice(messages)
+        if taken not in choices:
+            raise ChatBroken(f"The model chose {taken!r}, which was not asked.")
+        return taken
 
 
 class ListedRegister:

@@ -180,6 +180,41 @@ def _tag_start(text: str, tag: str) -> int:
     return next((n for n in range(longest, 0, -1) if tag.startswith(text[-n:])), 0)
 
 
+# ------------------------------------------------------------------ one of several choices (pure)
+
+# Enough for a JSON object with one short word, in any tokenizer.
+CHOICE_TOKENS: Final = 40
+
+
+def _one_of(choices: Sequence[str]) -> dict[str, object]:
+    """Return the request's part that allows these choices only (vLLM and llama.cpp both know it)."""
+    schema = {
+        "type": "object",
+        "properties": {"choice": {"type": "string", "enum": list(choices)}},
+        "required": ["choice"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "choice", "schema": schema, "strict": True},
+    }
+
+
+def parse_choice(content: bytes, choices: Sequence[str]) -> str:
+    """Return the choice of a whole reply.  Raises ChatBroken: an empty reply is no choice, nor is a cut one."""
+    reply = _json_object(_utf8(content))
+    match reply.get("choices"):
+        case [{"message": {"content": str(text)}, "finish_reason": str(finish)}, *_]:
+            _check_end(finish, not text.strip())
+        case _:
+            raise ChatBroken("The model server sent a reply without a choice; is it a chat server?")
+    stripper = ThinkStripper()
+    taken = _json_object(stripper.feed(text) + stripper.close()).get("choice")
+    if taken not in choices:
+        raise ChatBroken("The model's reply is none of the choices that it was given.")
+    return str(taken)
+
+
 # ------------------------------------------------------------------ the client
 
 
@@ -255,6 +290,27 @@ class OpenAIChat:
             empty = False
             yield text
         _check_end(finish, empty)
+
+    async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
+        """Return the one of the choices that the model takes, by a JSON schema that allows no other.
+
+        Raises ChatUnavailable, and ChatBroken when the reply is none of them.
+        """
+        body = {
+            "model": await self.model(),
+            "messages": [{"role": m.role, "content": m.content} for m in messages],
+            "max_tokens": CHOICE_TOKENS,
+            "temperature": 0.0,
+            "response_format": _one_of(choices),
+        }
+        deadline = _Deadline.of(self._seconds)
+        try:
+            async with asyncio.timeout_at(deadline.last):
+                response = await self._client.post(f"{self._url}/chat/completions", json=body)
+        except (TimeoutError, httpx.TransportError) as error:
+            raise self._unreachable(error) from error
+        await self._check_status(response)
+        return parse_choice(response.content, choices)
 
     @asynccontextmanager
     async def _events(

@@ -74,7 +74,8 @@ End = Annotated[int | None, Query(ge=0, description="Code point after the quote.
     responses={
         200: {
             "description": "Server-sent events: `passages`, `token`, `citation`, then `answer` "
-            "(the JSON of `/api/ask`) or `error` (a problem).",
+            "(the JSON of `/api/ask`) and perhaps `support` (a model's opinion on one of its claims), "
+            "or `error` (a problem).",
             "content": {
                 "text/event-stream": {
                     "schema": {"type": "string"},

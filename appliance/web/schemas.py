@@ -14,10 +14,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from appliance.answers.routing import LONGEST_QUESTION
+from appliance.answers.conversation import MOST_TURNS
+from appliance.answers.routing import LONGEST_QUESTION, checked_question
 from appliance.answers.validity import dates_of, warning_of
 from appliance.ask import Asked
-from appliance.domain import LEGS, Leg, Span, Standing, State, StoredSection
+from appliance.domain import LEGS, Flag, Leg, Route, Span, Standing, State, StoredSection
 from appliance.ports import Coverage
 from appliance.web.desk import city_named
 from appliance.web.layout import Block, blocks
@@ -78,11 +79,19 @@ class AskBody(BaseModel):
         description="In plain words.", json_schema_extra={"maxLength": LONGEST_QUESTION}
     )
     as_of: Day = None
+    before: list[Annotated[str, Field(max_length=LONGEST_QUESTION)]] = Field(
+        default=[],
+        max_length=MOST_TURNS,
+        description="The questions of the same conversation, oldest first: what a follow-up is read with.",
+    )
 
     def asked(self) -> Asked:
         """Return the question as the flow takes it.  Raises BadRequest on a malformed city."""
         return Asked(
-            question=self.question, city=city_named(self.city), as_of=self.as_of or date.today()
+            question=self.question,
+            city=city_named(self.city),
+            as_of=self.as_of or date.today(),
+            before=tuple(map(checked_question, self.before)),
         )
 
 
@@ -279,6 +288,17 @@ class DraftOut(_Out):
     model: str
 
 
+class ClaimOut(_Out):
+    """One sentence of an answer, with the numbers of the citations that prove it."""
+
+    text: str
+    citations: tuple[int, ...]
+    support: float | None = Field(
+        description="1 if a model judges that the quotes entail it, 0 if not; null: not judged."
+    )
+    flags: tuple[Flag, ...]
+
+
 class AnswerOut(_Out):
     """The outcome of a question."""
 
@@ -286,14 +306,27 @@ class AnswerOut(_Out):
     question: str
     as_of: date
     timings_ms: dict[str, float]
+    route: Route = Field(description="What kind of question it is.")
+    understood_as: str | None = Field(
+        description="What was searched where that is not the question as it was asked: a follow-up with "
+        "the question before it."
+    )
     cache: Literal["exact", "semantic"] | None = Field(
         description="The answer was given before, to the same words or to others that mean the same."
     )
     outcome: Literal["answer", "quotes", "abstention"]
     text: str
     citations: tuple[CitationOut, ...]
-    phantoms: tuple[str, ...]
-    unsupported_numbers: tuple[str, ...]
+    claims: tuple[ClaimOut, ...] = Field(description="The sentences of the text, in order.")
+    withheld: tuple[ClaimOut, ...] = Field(
+        description="Sentences of the model's draft that are not in the text, with what is wrong."
+    )
+    phantoms: tuple[str, ...] = Field(
+        description="Sections that the draft names and the city's code does not have."
+    )
+    unsupported_numbers: tuple[str, ...] = Field(
+        description="Numbers of the draft that stand in nothing which it cites."
+    )
     warnings: tuple[WarningOut, ...] = Field(
         description="Laws known on the day that change a cited section and are not in its text."
     )

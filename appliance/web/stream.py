@@ -22,6 +22,7 @@ from appliance.ask import (
     Event,
     Finished,
     PassagesFound,
+    SupportJudged,
     TokenWritten,
 )
 from appliance.errors import PermitBoxError
@@ -62,6 +63,8 @@ def frame_of(event: Event) -> bytes:
             return frame("citation", cited | shown)
         case Finished():
             return frame("answer", outcome_json(event))
+        case SupportJudged():
+            return frame("support", {"claim": event.claim, "support": event.support})
 
 
 async def opened(events: AsyncGenerator[Event]) -> EventStream:

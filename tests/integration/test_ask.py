@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -15,11 +16,12 @@ from appliance.ask import (
     Event,
     Finished,
     PassagesFound,
+    SupportJudged,
     TokenWritten,
     ask,
     drain,
 )
-from appliance.domain import Abstention, Answer, CityId, Reason
+from appliance.domain import Abstention, Answer, CityId, Flag, Reason, Route
 from appliance.errors import ChatBroken, ChatUnavailable, NoSuchCity, QuestionRefused
 from appliance.forms import outcome_json
 from appliance.ports import ChatMessage
@@ -43,8 +45,7 @@ async def events_of(
 
 
 def outcome(events: Sequence[Event]) -> Answer | Abstention:
-    last = events[-1]
-    assert isinstance(last, Finished)
+    (last,) = [e for e in events if isinstance(e, Finished)]
     return last.outcome
 
 
@@ -76,7 +77,7 @@ async def test_events_come_in_the_order_that_a_page_needs(sample_house: House) -
     events = await events_of(sample_house, ScriptedChat(reply=quoting), asked())
     kinds = [type(e) for e in events]
     assert kinds[0] is PassagesFound
-    assert kinds[-1] is Finished
+    assert kinds[-2:] == [Finished, SupportJudged]
     tokens = [i for i, k in enumerate(kinds) if k is TokenWritten]
     citations = [i for i, k in enumerate(kinds) if k is CitationProven]
     assert tokens
@@ -129,6 +130,8 @@ async def test_a_section_that_does_not_exist_is_reported_as_a_phantom(sample_hou
     answer = outcome(await events_of(sample_house, ScriptedChat(reply=reply), asked()))
     assert isinstance(answer, Answer)
     assert answer.phantoms == ("Section 99.99.999",)
+    assert "99.99.999" not in answer.text
+    assert [c.flags for c in answer.withheld] == [(Flag.PHANTOM,)]
 
 
 async def test_a_number_that_the_cited_text_does_not_hold_is_flagged(sample_house: House) -> None:
@@ -297,3 +300,95 @@ async def test_passages_that_are_far_from_the_question_come_with_a_warning(
     assert isinstance(near, Answer)
     assert near.note is not None
     assert not near.note.startswith("Nothing close")
+
+
+# ------------------------------------------------------------------ routes
+
+
+@pytest.mark.parametrize(
+    ("question", "reason", "route", "words"),
+    [
+        ("Hello!", Reason.NO_QUESTION, Route.GREETING, "Ask about the code of Alder Falls"),
+        ("Thank you so much", Reason.NO_QUESTION, Route.THANKS, "You are welcome"),
+        ("Tell me a joke", Reason.OUT_OF_SCOPE, Route.OUT_OF_SCOPE, "only answers from the code"),
+        (
+            "How do fence heights differ between Alder Falls and Brackwater County?",
+            Reason.COMPARISON,
+            Route.COMPARISON,
+            "--cities alder-falls-xx,brackwater-county-xx",
+        ),
+    ],
+)
+async def test_what_is_no_question_to_this_code_is_turned_away_with_a_way_on(
+    sample_house: House, question: str, reason: Reason, route: Route, words: str
+) -> None:
+    events = await events_of(sample_house, ScriptedChat(reply=quoting), asked(question))
+    (finished,) = events  # nothing was searched, and no model asked
+    assert isinstance(finished, Finished)
+    assert isinstance(finished.outcome, Abstention)
+    assert finished.outcome.reason is reason
+    assert finished.route is route
+    assert words in finished.outcome.text
+
+
+async def test_a_section_asked_for_by_its_number_is_all_that_is_quoted(sample_house: House) -> None:
+    question = "What does section 15.04.070 say?"
+    events = await events_of(sample_house, None, asked(question))
+    answer = outcome(events)
+    assert isinstance(answer, Answer)
+    assert {c.section.external_id for c in answer.citations} == {"alder-falls-xx/15.04.070"}
+    assert [e.route for e in events if isinstance(e, Finished)] == [Route.LOOKUP]
+
+
+async def test_a_follow_up_is_searched_with_the_question_that_it_follows(
+    sample_house: House,
+) -> None:
+    alone = asked("And if I do start, but stop?")
+    after = replace(alone, before=("What does a goat licence cost?", QUESTION))
+    finished = await drain(ask(sample_house.store, sample_house.encoder, None, after))
+    assert finished.route is Route.FOLLOW_UP
+    assert finished.read_as == f"{QUESTION} And if I do start, but stop?"
+    assert isinstance(finished.outcome, Answer)
+    found = {c.section.external_id for c in finished.outcome.citations}
+    assert "alder-falls-xx/15.04.060" in found
+
+
+async def test_the_day_that_a_question_names_is_the_day_of_the_law(sample_house: House) -> None:
+    question = "What was the fence height limit in March 1999?"
+    finished = await drain(ask(sample_house.store, sample_house.encoder, None, asked(question)))
+    assert finished.asked.as_of == date(1999, 3, 1)
+    assert isinstance(finished.outcome, Abstention)
+    assert finished.outcome.reason is Reason.NOT_IN_FORCE
+
+
+# ------------------------------------------------------------------ support
+
+
+async def test_support_is_judged_after_the_answer_and_merged_into_the_whole(
+    sample_house: House,
+) -> None:
+    chat = ScriptedChat(reply=quoting, choice="partly")
+    at = ChatAt(chat=chat, demo=False)
+    finished = await drain(ask(sample_house.store, sample_house.encoder, at, asked()))
+    (claim,) = outcome_json(finished)["claims"]
+    assert claim == {
+        "text": "It lapses after 180 days without a start.",
+        "citations": [1],
+        "support": 0.5,
+        "flags": [],
+    }
+    judged = chat.seen[-1][-1].content
+    assert "expires if the work it authorizes has not begun within 180 days" in judged
+    assert "It lapses after 180 days without a start." in judged
+
+
+@pytest.mark.parametrize("demo", [True, False])
+async def test_a_judge_that_fails_or_is_a_demo_leaves_support_open(
+    sample_house: House, demo: bool
+) -> None:
+    chat = ScriptedChat(reply=quoting, choice="perhaps")
+    at = ChatAt(chat=chat, demo=demo)
+    finished = await drain(ask(sample_house.store, sample_house.encoder, at, asked()))
+    assert isinstance(finished.outcome, Answer)
+    assert [c.support for c in finished.outcome.claims] == [None] * len(finished.outcome.claims)
+    assert len(chat.seen) == (1 if demo else 2)

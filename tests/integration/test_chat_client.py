@@ -360,3 +360,57 @@ async def test_a_list_of_models_that_is_none(models: bytes) -> None:
         server.models = models
         with pytest.raises(ChatUnavailable):
             await chat.model()
+
+
+# ------------------------------------------------------------------ one of several choices
+
+
+def choosing(text: str, finish: str = "stop", *, status: int = 200, whole: bytes | None = None):
+    async def behaviour(peer: Peer) -> None:
+        message = {"role": "assistant", "content": text}
+        body = json.dumps({"choices": [{"message": message, "finish_reason": finish}]}).encode()
+        await peer.begin(status, "application/json")
+        await peer.send(body if whole is None else whole)
+
+    return behaviour
+
+
+async def test_a_choice_is_asked_for_with_a_schema_and_read_from_the_reply() -> None:
+    async with serving(choosing('<think>hm</think>{"choice": "no"}')) as (server, chat):
+        assert await chat.choose(QUESTION, ["yes", "no"]) == "no"
+    asked = json.loads(server.chats[0].body)
+    schema = asked["response_format"]["json_schema"]["schema"]
+    assert schema["properties"]["choice"]["enum"] == ["yes", "no"]
+    assert asked["temperature"] == 0
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "why"),
+    [
+        (choosing(""), "empty"),
+        (choosing("   "), "empty"),
+        (choosing('{"choice": "no"}', "length"), "cut"),
+        (choosing('{"choice": "perhaps"}'), "none of the choices"),
+        (choosing('{"choice": ["no"]}'), "none of the choices"),
+        (choosing('["no"]'), "no JSON object"),
+        (choosing("no"), "not JSON"),
+        (choosing("", whole=b'{"choices": []}'), "without a choice"),
+        (choosing("", whole=b"\xff"), "UTF-8"),
+        (choosing("", status=400, whole=b"{}"), "refused the prompt"),
+    ],
+)
+async def test_a_reply_that_is_no_choice_is_an_error_and_never_a_no(
+    behaviour: Behaviour, why: str
+) -> None:
+    async with serving(behaviour) as (_, chat):
+        with pytest.raises(ChatBroken, match=why):
+            await chat.choose(QUESTION, ["yes", "no"])
+
+
+async def test_a_server_that_is_slow_to_choose_is_not_waited_for() -> None:
+    async def silent(peer: Peer) -> None:
+        await peer.until_left()
+
+    async with serving(silent, seconds=0.3) as (_, chat):
+        with pytest.raises(ChatUnavailable):
+            await chat.choose(QUESTION, ["yes", "no"])
