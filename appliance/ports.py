@@ -405,9 +405,15 @@ class Searcher(Register, Protocol):
         ...
 
     async def cited(
-        self, city: CityId | None, *, kind: str, number: str, whole: str
+        self, city: CityId, *, kind: str, number: str, whole: str
     ) -> Sequence[StoredSection]:
         """Return the sections, current or past, that bear a number or a whole citation."""
+        ...
+
+    async def cited_elsewhere(
+        self, city: CityId, *, kind: str, number: str, whole: str, quote: str
+    ) -> Sequence[StoredSection]:
+        """Return those of all other cities; the text is "" of those that cannot hold the quote."""
         ...
 
     async def holding(self, city: CityId, quote: str) -> Sequence[StoredSection]:
@@ -514,9 +520,7 @@ class AnswerCache(Protocol):
         """Return the answer to the same words, else one to a question of the same meaning."""
         ...
 
-    async def keep(
-        self, city: CityId, exact: bytes, semantic: bytes | None, sealed: bytes
-    ) -> None:
+    async def keep(self, city: CityId, exact: bytes, semantic: bytes | None, sealed: bytes) -> None:
         """Keep an answer; the city's oldest go when there are too many."""
         ...
 

@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Self
+from typing import Self, TypedDict
 
 from appliance.answers.citations import Judgement, judge, judge_here, read_writing
 from appliance.corpus.references import Cited, parse_citation, same_code
-from appliance.domain import CityId, StoredSection, parse_city_id
+from appliance.domain import CityId, parse_city_id
 from appliance.errors import BadRequest
 from appliance.ports import Coverage, Searcher
 
@@ -57,22 +57,21 @@ def _plain(text: str) -> str:
 
 async def verify_claim(store: Searcher, claim: ClaimLine, as_of: date) -> Judgement:
     """Return the verdict on one claim.  Raises NoSuchCity."""
-    return await _verified(store, await _places(store), claim, as_of)
+    verifier = await open_verifier(store)
+    return await verifier.judgement(claim, as_of)
 
 
 async def verify_claims(
     store: Searcher, claims: Sequence[ClaimLine], as_of: date
 ) -> list[Judgement]:
     """Return the verdict on each claim.  Raises NoSuchCity."""
-    places = await _places(store)
-    return [await _verified(store, places, claim, as_of) for claim in claims]
+    verifier = await open_verifier(store)
+    return [await verifier.judgement(claim, as_of) for claim in claims]
 
 
-Places = Mapping[CityId, tuple[str, ...]]  # the words of each city's name
-
-
-async def _places(store: Searcher) -> Places:
-    return {c.city.id: _words_of(c) for c in await store.cities()}
+async def open_verifier(store: Searcher) -> Verifier:
+    """Return a verifier that knows the cities of this moment: for many claims at once."""
+    return Verifier(store=store, places={c.city.id: _words_of(c) for c in await store.cities()})
 
 
 def _words_of(coverage: Coverage) -> tuple[str, ...]:
@@ -80,45 +79,58 @@ def _words_of(coverage: Coverage) -> tuple[str, ...]:
     return (*city.id.split("-"), *city.name.casefold().replace(",", " ").split())
 
 
-async def _verified(store: Searcher, places: Places, claim: ClaimLine, as_of: date) -> Judgement:
-    """Look first where the citation leads; only what is not proven there is looked for elsewhere."""
-    if claim.city not in places:
-        await store.coverage(claim.city)  # says which names are near
-    cited = parse_citation(claim.citation)
-    place = places[claim.city]
-    writing = read_writing(claim.citation, claim.claim, place)
-    here = await _bearing(store, claim.city, cited)
-    if found := judge_here(writing, here, as_of=as_of):
-        return found
-    elsewhere = [s for s in await _bearing(store, None, cited) if s.city != claim.city]
-    quote = writing.quote
-    return judge(
-        claim.citation,
-        claim.claim,
-        place=place,
-        here=here,
-        elsewhere=elsewhere,
-        others=await store.holding(claim.city, quote) if quote else (),
-        foreign=_names_another(writing.asked, claim.city, places),
-        as_of=as_of,
-    )
+class _LookUp(TypedDict):
+    kind: str
+    number: str
+    whole: str
 
 
-async def _bearing(store: Searcher, city: CityId | None, cited: Cited) -> Sequence[StoredSection]:
-    """Return the sections that bear a citation's number or are cited so as a whole."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verifier:
+    """The store with the words of each city's name."""
+
+    store: Searcher
+    places: Mapping[CityId, tuple[str, ...]]
+
+    async def judgement(self, claim: ClaimLine, as_of: date) -> Judgement:
+        """Return the verdict on a claim.  Raises NoSuchCity.
+
+        Looks first where the citation leads; only what is not proven there is looked for elsewhere.
+        """
+        if claim.city not in self.places:
+            await self.store.coverage(claim.city)  # raises, and says which names are near
+        named = _look_up_of(parse_citation(claim.citation))
+        writing = read_writing(claim.citation, claim.claim, self.places[claim.city])
+        here = await self.store.cited(claim.city, **named)
+        if found := judge_here(writing, here, as_of=as_of):
+            return found
+        quote = writing.quote or ""
+        return judge(
+            claim.citation,
+            claim.claim,
+            place=writing.place,
+            here=here,
+            elsewhere=await self.store.cited_elsewhere(claim.city, **named, quote=quote),
+            others=await self.store.holding(claim.city, quote) if quote else (),
+            foreign=self._names_another(writing.asked, claim.city),
+            as_of=as_of,
+        )
+
+    def _names_another(self, asked: Sequence[str], city: CityId) -> bool:
+        """Tell whether the name of a code is that of another city of this box and not of this one.
+
+        "San Mateo Municipal Code" and "SMMC" are.
+        """
+        if _is_code_of(asked, self.places[city]):
+            return False
+        return any(_is_code_of(asked, words) for c, words in self.places.items() if c != city)
+
+
+def _look_up_of(cited: Cited) -> _LookUp:
+    """Return how a citation is looked up: by its number, or as a whole if it has none."""
     if cited.number:
-        return await store.cited(city, kind=cited.kind, number=cited.number, whole=cited.whole)
-    return await store.cited(city, kind="whole", number=cited.whole, whole=cited.whole)
-
-
-def _names_another(asked: Sequence[str], city: CityId, places: Places) -> bool:
-    """Tell whether the name of a code is that of another city of this box and not of this one.
-
-    "San Mateo Municipal Code" and "SMMC" are.
-    """
-    if _is_code_of(asked, places[city]):
-        return False
-    return any(_is_code_of(asked, words) for other, words in places.items() if other != city)
+        return {"kind": cited.kind, "number": cited.number, "whole": cited.whole}
+    return {"kind": "whole", "number": cited.whole, "whole": cited.whole}
 
 
 def _is_code_of(asked: Sequence[str], place: Sequence[str]) -> bool:

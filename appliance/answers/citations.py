@@ -229,17 +229,27 @@ def quotes_in(claim: str) -> list[list[str]]:
     """Return the ways to read the double quotes of a claim, the likeliest first.
 
     Law text holds quotation marks itself, so "from the first mark to the last" is one reading and
-    "every pair is a quote of its own" the other.  A mark with a word right behind it closes nothing:
-    the words between two pairs would escape the check.
+    "every pair is a quote of its own" the other.  That one needs marks that open and close in turn:
+    else the words between two pairs would escape the check.
     """
-    marks = [i for i, c in enumerate(_straight(claim)) if c == '"']
+    marks = _marks(claim)
     if len(marks) < 2:
         return []
     whole = [claim[marks[0] + 1 : marks[-1]]]
     pairs = list(zip(marks[::2], marks[1::2], strict=False))
-    if len(marks) == 2 or not all(_opens(claim, a) and _closes(claim, b) for a, b in pairs):
+    in_turn = len(marks) % 2 == 0 and all(_opens(claim, a) and _closes(claim, b) for a, b in pairs)
+    if len(marks) == 2 or not in_turn:
         return [whole]
     return [[claim[a + 1 : b] for a, b in pairs], whole]
+
+
+def _marks(claim: str) -> list[int]:
+    """Return where the quotation marks stand; where one is too many, a digit's is a sign of inches."""
+    marks = [i for i, c in enumerate(_straight(claim)) if c == '"']
+    if len(marks) % 2:
+        quotes = [i for i in marks if not claim[i - 1 : i].isdigit()]
+        return quotes if len(quotes) % 2 == 0 else marks
+    return marks
 
 
 def _opens(claim: str, at: int) -> bool:
@@ -325,7 +335,12 @@ def _own(writing: Writing, here: Sequence[StoredSection]) -> list[StoredSection]
 
 
 def _same_code(asked: tuple[str, ...], section: StoredSection, place: tuple[str, ...]) -> bool:
-    return same_code(asked, parse_citation(section.citation).words, place)
+    return same_code(asked, _code_words(section.citation), place)
+
+
+@lru_cache(maxsize=4096)
+def _code_words(citation: str) -> tuple[str, ...]:
+    return parse_citation(citation).words
 
 
 def _elsewhere(

@@ -5,6 +5,7 @@ A part of the store that citations are verified with.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
@@ -35,35 +36,63 @@ class PostgresCited:
     _pool: Pool
 
     async def cited(
-        self, city: CityId | None, *, kind: str, number: str, whole: str
+        self, city: CityId, *, kind: str, number: str, whole: str
     ) -> Sequence[StoredSection]:
-        """Return the sections, current or past, that bear a number or a whole citation.
-
-        Where a table stands in some sections, those that only mention it are not meant.
-        """
+        """Return the sections, current or past, that bear a number or a whole citation."""
         rows = await self._fetched(
             "cited", city=city, number=number, kind=kind, whole=whole, limit=_MOST_BEARERS
         )
-        owners = [row for row in rows if row[-1] != MENTIONED]
-        return [section_of(row) for row in owners or rows]
+        return _owners(rows)
+
+    async def cited_elsewhere(
+        self, city: CityId, *, kind: str, number: str, whole: str, quote: str
+    ) -> Sequence[StoredSection]:
+        """Return those of all other cities; the text is "" of those that cannot hold the quote."""
+        rows = await self._fetched(
+            "cited_elsewhere",
+            city=city,
+            number=number,
+            kind=kind,
+            whole=whole,
+            word=max(_inner(quote), key=len, default=""),
+            limit=_MOST_BEARERS,
+        )
+        return _owners(rows)
 
     async def holding(self, city: CityId, quote: str) -> Sequence[StoredSection]:
         """Return sections of the city that may hold the quote: all of its rarest words stand there."""
-        words = quote.split()
-        inner = words[_EDGE:-_EDGE] if len(words) >= _FEWEST_INNER + 2 * _EDGE else words
-        wanted = sorted(set(terms(" ".join(inner))))
+        words = _inner(quote)
+        wanted = sorted(set(terms(" ".join(words))))
         rows = await self._fetched("rarest_postings", city=city, terms=wanted, most=_RAREST)
         if not rows or rows[0][-1] < len(wanted):
             return []  # a word of it stands nowhere in the city
         chunks = _together([unpacked(term, base, entries) for term, base, entries, _ in rows])
-        found = await self._fetched("sections_of_chunks", chunks=chunks.tolist())
-        ids = sorted(section for (section,) in found)[:_MOST_READ]
-        return [section_of(row) for row in await self._fetched("sections", ids=ids)]
+        if not len(chunks):
+            return []
+        rows = await self._fetched(
+            "sections_of_chunks",
+            chunks=chunks.tolist(),
+            words=sorted(set(words), key=len)[-_RAREST:],
+            limit=_MOST_READ,
+        )
+        return [section_of(row) for row in rows]
 
     async def _fetched(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
         async with connected(self._pool) as connection:
             cursor = await connection.execute(statement(name), parameters)
             return await cursor.fetchall()
+
+
+def _inner(quote: str) -> list[str]:
+    """Return the words of a quote without those at its edges, which may be cut or have other marks."""
+    words = re.findall(r"[^\W_]+(?:[.,\-'/][^\W_]+)*", quote)
+    return words[_EDGE:-_EDGE] if len(words) >= _FEWEST_INNER + 2 * _EDGE else words
+
+
+def _owners(rows: Sequence[tuple[Any, ...]]) -> list[StoredSection]:
+    """Return the sections; where a table stands in some, those that only mention it are not meant."""
+    owners = [row for row in rows if row[-1] != MENTIONED]
+    return [section_of(row) for row in owners or rows]
 
 
 def _together(postings: Sequence[Posting]) -> Ids:

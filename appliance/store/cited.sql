@@ -1,14 +1,14 @@
 -- Statements of `cited.py`: what a citation that somebody wrote down can be about.
 
 -- name: cited
--- Sections, current or past, that bear the number as one of the kind, or the whole citation; in every
--- city if none is given.  The weight says how much the name is the section's own (corpus/labels.py).
+-- Sections, current or past, that bear the number as one of the kind, or the whole citation.  The weight
+-- says how much the name is the section's own (corpus/labels.py).
 select {section_columns}, b.weight
 from (
     select l.section_id, min(l.weight) as weight
     from section_label l
     where (l.number, l.kind) in ((%(number)s, %(kind)s), (%(whole)s, 'whole'))
-      and (%(city)s::text is null or l.city_id = (select id from city where slug = %(city)s))
+      and l.city_id = (select id from city where slug = %(city)s)
     group by l.section_id
 ) b
 join section s on s.id = b.section_id
@@ -16,6 +16,28 @@ join document d on d.id = s.document_id
 join city ci on ci.id = s.city_id
 order by b.weight, d.current desc, s.id
 limit %(limit)s;
+
+-- name: cited_elsewhere
+-- The same of all other cities; the text only of those that have a word of the quote.
+select s.id, ci.slug, s.external_id, s.citation, s.number, s.heading, s.path, s.standing, d.digest,
+       d.effective_from, d.effective_until,
+       case when strpos(t.text, %(word)s) > 0 then t.text else '' end, d.url,
+       d.kind, d.superseded_by, d.dated_by_box, s.inside, null, null, b.weight
+from (
+    select l.section_id, min(l.weight) as weight
+    from section_label l
+    where (l.number, l.kind) in ((%(number)s, %(kind)s), (%(whole)s, 'whole'))
+      and l.city_id <> (select id from city where slug = %(city)s)
+    group by l.section_id
+    order by min(l.weight), l.section_id
+    limit %(limit)s
+) b
+join section s on s.id = b.section_id
+join document d on d.id = s.document_id
+join city ci on ci.id = s.city_id
+cross join lateral (
+    select substr(d.body, s.span_start + 1, s.span_end - s.span_start) as text) t
+order by b.weight, d.current desc, s.id;
 
 -- name: rarest_postings
 -- The postings of the rarest of the terms, and how many of the terms the city has at all.
@@ -26,4 +48,14 @@ order by p.documents, p.term
 limit %(most)s;
 
 -- name: sections_of_chunks
-select distinct section_id from chunk where id = any(%(chunks)s);
+-- The sections of these chunks in which all of the words stand.
+select {section_columns}
+from section s
+join document d on d.id = s.document_id
+join city ci on ci.id = s.city_id
+cross join lateral (
+    select substr(d.body, s.span_start + 1, s.span_end - s.span_start) as text) t
+where s.id in (select section_id from chunk where id = any(%(chunks)s))
+  and not exists (select from unnest(%(words)s::text[]) w where strpos(t.text, w) = 0)
+order by s.id
+limit %(limit)s;

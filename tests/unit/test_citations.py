@@ -398,6 +398,9 @@ def test_a_persons_citation_is_judged(
         ("\u201cbuild \u201cany tower\u201d over\u201d", [["build \u201cany tower\u201d over"]]),
         ('one "', []),
         ('the "term" of it', [["term"]]),
+        ('"a) and "b" c of d"', [['a) and "b" c of d']]),
+        ('"a)" and "b" c of d"', [['a)" and "b" c of d']]),
+        ('6" high: "a b c"', [["a b c"]]),
     ],
 )
 def test_quotes_are_read_in_pairs_only_where_the_marks_open_and_close(
