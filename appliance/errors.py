@@ -62,6 +62,24 @@ class NoSuchSection(BadRequest):
         super().__init__(f"There is no section {section} in this box; search for it again.")
 
 
+class NoSuchCalculator(BadRequest):
+    """The id of a calculator is not one of this box."""
+
+    status = 404
+
+    def __init__(self, calculator: int) -> None:
+        self.calculator = calculator
+        super().__init__(
+            f"There is no calculator {calculator} in this box; `permitbox calc list` names them."
+        )
+
+
+class NoCalculator(BadRequest):
+    """No approved calculator is meant by the question, or the one that is meant is disabled."""
+
+    status = 404
+
+
 class EmptyIndex(BadRequest):
     """Nothing has been ingested yet (or nothing of this city)."""
 

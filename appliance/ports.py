@@ -500,6 +500,14 @@ class CachedAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What a look into the answers made before brought."""
+
+    corpus: str | None  # changes with every change of the city's rows; None: it is not searched
+    found: CachedAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CacheCount:
     """How many answers of a city are kept, and since when."""
 
@@ -512,16 +520,17 @@ class CacheCount:
 class AnswerCache(Protocol):
     """Answers by what was asked; keys are digests, and what is kept is sealed: no text is in it."""
 
-    async def corpus_version(self, city: CityId) -> str | None:
-        """Return what changes with every change of the city's rows; None if it is not searched."""
+    async def look(self, city: CityId, exact: bytes, semantic: bytes | None) -> Looked:
+        """Return the answer to the same words, else one to a question of the same meaning.
+
+        Only of the city's law as it is stored now, whose version comes along.
+        """
         ...
 
-    async def find(self, exact: bytes, semantic: bytes | None) -> CachedAnswer | None:
-        """Return the answer to the same words, else one to a question of the same meaning."""
-        ...
-
-    async def keep(self, city: CityId, exact: bytes, semantic: bytes | None, sealed: bytes) -> None:
-        """Keep an answer; the city's oldest go when there are too many."""
+    async def keep(
+        self, city: CityId, corpus: str, exact: bytes, semantic: bytes | None, sealed: bytes
+    ) -> None:
+        """Keep an answer from a version of the law; the city's oldest go when there are too many."""
         ...
 
     async def drop(self, exact: bytes) -> None:
@@ -629,6 +638,71 @@ class Audits(Protocol):
 
     async def clear(self, city: CityId) -> bool:
         """End the city's override; tell whether there was one."""
+        ...
+
+
+# ------------------------------------------------------------------ calculators
+
+
+CalculatorState = Literal["proposed", "approved", "rejected", "disabled"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalculatorForm:
+    """A calculator as it is kept; `calculators.calculator` reads the form."""
+
+    external_id: str  # of the record that its rule stands in
+    title: str
+    form: str  # JSON
+    digest: str  # of what it computes and quotes, wherever that stands
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCalculator:
+    """A kept calculator with what was decided of it."""
+
+    id: int
+    city: CityId
+    form: str  # JSON
+    state: CalculatorState
+    because: str | None  # why it is disabled
+
+
+class Calculators(Protocol):
+    """The calculators of a box, and the current law that they stand on."""
+
+    async def propose(self, city: CityId, forms: Sequence[CalculatorForm]) -> int:
+        """Keep proposals that are not known yet; return how many those were."""
+        ...
+
+    async def listed(
+        self, city: CityId, states: Sequence[CalculatorState]
+    ) -> Sequence[StoredCalculator]:
+        """Return the city's calculators in some states, by record."""
+        ...
+
+    async def one(self, calculator: int) -> StoredCalculator:
+        """Raises NoSuchCalculator."""
+        ...
+
+    async def decide(self, calculator: int, state: CalculatorState, *, who: str) -> None:
+        """Set what a person decided."""
+        ...
+
+    async def disable(self, calculator: int, because: str) -> None:
+        """Take an approved calculator out of use until a person confirms it."""
+        ...
+
+    async def rebind(self, calculator: int, form: str) -> None:
+        """Keep where the words of a calculator stand now."""
+        ...
+
+    async def records(self, city: CityId, external_ids: Sequence[str]) -> Sequence[StoredSection]:
+        """Return the sections of the current versions of some records, in reading order."""
+        ...
+
+    def law(self, city: CityId) -> AsyncIterator[StoredSection]:
+        """Yield every section of the city's current versions."""
         ...
 
 

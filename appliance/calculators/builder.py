@@ -92,9 +92,12 @@ def _drafts(section: StoredSection) -> Iterator[Calculator]:
     tables = grids(section.text)
     for grid in tables:
         yield from _of_grid(section, grid)
-    prose = _without(section.text, tables)
+    prose = _without(section.text, [row.span for grid in tables for row in grid.rows])
+    runs = list(_run_in_rows(prose))
+    for run in runs:
+        yield from _run_in_sum(section, prose, run)
+    prose = _without(prose, [Span(start=r[0].start(), end=r[-1].end()) for r in runs])
     yield from _of_prose(section, prose)
-    yield from _of_run_in_rows(section, prose)
     yield from _of_ratio_sentences(section, prose)
 
 
@@ -182,12 +185,10 @@ def _unread(text: str, end: int) -> str:
 # ------------------------------------------------------------------ prose
 
 
-def _without(text: str, tables: Sequence[Grid]) -> str:
-    """Return the text with its tables blanked, so that places stay."""
-    for grid in tables:
-        for row in grid.rows:
-            gap = "\n" * (row.span.end - row.span.start)
-            text = text[: row.span.start] + gap + text[row.span.end :]
+def _without(text: str, spans: Sequence[Span]) -> str:
+    """Return the text with stretches blanked, so that places stay and sentences end there."""
+    for span in spans:
+        text = text[: span.start] + "\n" * len(span) + text[span.end :]
     return text
 
 
@@ -322,16 +323,7 @@ def _of_cell(
         yield _of_rule(section, ratio, row.label, *over, titles=titles)
         return
     if based := _of_base(section, tokens, row):
-        yield replace(
-            _of_rule(
-                section,
-                based,
-                _BULLET.split(row.label)[0] or row.label,
-                *over,
-                row.label,
-                titles=titles,
-            )
-        )
+        yield _of_rule(section, based, _BULLET.sub("; ", row.label), *over, titles=titles)
         return
     floor = cell.span.start
     for rule in _rules_in(tokens, bare):
@@ -451,15 +443,15 @@ _RUN_IN = re.compile(
 )
 
 
-def _of_run_in_rows(section: StoredSection, prose: str) -> Iterator[Calculator]:
-    """Yield the sum over rows of a table that has lost its lines: "One bedroom 1.50 Two bedrooms 2.00"."""
+def _run_in_rows(prose: str) -> Iterator[list[re.Match[str]]]:
+    """Yield the rows of tables that have lost their lines: "One bedroom 1.50 Two bedrooms 2.00"."""
     run: list[re.Match[str]] = []
     for match in (*_RUN_IN.finditer(prose), None):
         if match and run and match.start() == run[-1].end():
             run.append(match)
             continue
         if len(run) > 1:
-            yield from _run_in_sum(section, prose, run)
+            yield run
         run = [match] if match else []
 
 

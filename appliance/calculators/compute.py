@@ -74,7 +74,7 @@ def compute(calculator: Calculator, given: Given) -> Computed:
     total = Fraction(0)
     done: list[Done] = []
     for step in calculator.steps:
-        if not all(_holds(when, values) for when in step.when):
+        if not _met(step, values) or _left_out(step, given, calculator):
             continue
         after, text = _after(step, total, values, calculator)
         if done and isinstance(step, Fixed | Rate | Share | Either) and total:
@@ -87,6 +87,13 @@ def compute(calculator: Calculator, given: Given) -> Computed:
     ):
         raise BadInput(f"{calculator.title} says nothing of a case like this one.")
     return Computed(result=total, unit=calculator.unit, steps=tuple(done))
+
+
+def _left_out(step: Step, given: Given, calculator: Calculator) -> bool:
+    """Tell whether a step is only about things that were not named, of which there are none."""
+    return isinstance(step, Rate) and all(
+        name not in given and _input(calculator, name).optional for name in step.of
+    )
 
 
 def _met(step: Step, values: Given) -> bool:
@@ -182,6 +189,8 @@ def _rate(step: Rate, values: Given, calculator: Calculator) -> tuple[Fraction, 
         said += f" × {written(factor, _unit(other), _noun(other))}"
     value = magnitude(amount, calculator.unit)
     rate = written(step.amount, step.unit)
+    if step.per == 1 and step.per_unit != "each" and not others:
+        rate = f"{rate} per {written(1, step.per_unit).removeprefix('1 ')}"
     return value, f"{said} × {rate} = {written(value, calculator.unit)}"
 
 

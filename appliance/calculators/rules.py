@@ -46,11 +46,68 @@ _UNNAMED = {
 }  # fmt: skip
 # Words at which what is counted ends.
 _STOP = frozenset(
-    ["plus", "and", "or", "but", "up", "above", "over", "exceeding", "excess", "minimum", "maximum", "not", "no", "for", "based", "provided", "except", "when", "where", "whichever", "if", "that", "which", "shall", "may", "must", "is", "are", "with", "as", "unless", "whenever", "in", "on", "x", "×", "times", "to", "per", "including", "excluding"]
+    [
+        "plus",
+        "and",
+        "or",
+        "but",
+        "up",
+        "above",
+        "over",
+        "exceeding",
+        "excess",
+        "minimum",
+        "maximum",
+        "not",
+        "no",
+        "for",
+        "based",
+        "provided",
+        "except",
+        "when",
+        "where",
+        "whichever",
+        "if",
+        "that",
+        "which",
+        "shall",
+        "may",
+        "must",
+        "is",
+        "are",
+        "with",
+        "as",
+        "unless",
+        "whenever",
+        "in",
+        "on",
+        "x",
+        "×",
+        "times",
+        "to",
+        "per",
+        "including",
+        "excluding",
+    ]
 )
 # Words at which the name of it ends, but not what is said of it: "seats in the portion used for services".
 _GOES_ON = frozenset(
-    ["of", "in", "on", "for", "used", "located", "at", "set", "as", "based", "including", "excluding", "to", "open"]
+    [
+        "of",
+        "in",
+        "on",
+        "for",
+        "used",
+        "located",
+        "at",
+        "set",
+        "as",
+        "based",
+        "including",
+        "excluding",
+        "to",
+        "open",
+    ]
 )
 _JOINS = frozenset(("plus", "and"))
 _LEADING = frozenset(("a", "an", "the", "any", "such", "each", "every", "said", "its"))

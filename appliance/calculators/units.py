@@ -70,12 +70,12 @@ def unit_of(name: str) -> str:
     return "each" if name in COUNTED else name
 
 
-def quantity(value: Fraction | Decimal | int, unit: str) -> pint.Quantity:
+def quantity(value: Fraction | Decimal | int, unit: str) -> pint.Quantity[Fraction]:
     """Return an exact pint quantity."""
     return _registry().Quantity(Fraction(value), unit)
 
 
-def magnitude(of: pint.Quantity, unit: str) -> Fraction:
+def magnitude(of: pint.Quantity[Fraction], unit: str) -> Fraction:
     """Return how many of the unit a quantity is.  Raises UnitMismatch."""
     try:
         return Fraction(of.to(unit).magnitude)
@@ -94,8 +94,8 @@ def alike(unit: str, other: str) -> bool:
 
 
 @cache
-def _registry() -> pint.UnitRegistry:
-    registry: pint.UnitRegistry = pint.UnitRegistry(None, non_int_type=Fraction)
+def _registry() -> pint.UnitRegistry[Fraction]:
+    registry: pint.UnitRegistry[Fraction] = pint.UnitRegistry(None, non_int_type=Fraction)
     registry.load_definitions(_DEFINITIONS.strip().splitlines())
     return registry
 

@@ -1,0 +1,114 @@
+"""Which calculator does a question mean?  Pure and deterministic.
+
+BM25 over what a calculator is called (its label three times, its inputs twice, what stands over it
+once), times how well its inputs can be filled and whether it gives what is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from appliance.calculators.calculator import Calculator
+from appliance.calculators.filling import Filled, fill
+from appliance.corpus.lay import widened
+from appliance.corpus.words import B, K1, average_length, idf, terms
+
+# What the words of a question ask for; the first that occurs counts.
+_ASKED = (
+    (re.compile(r"\b(?:fees?|cost|charges?|pay|dollars?|how much (?:is|does|will)|fine|penalty)\b", re.I), "dollar"),
+    (re.compile(r"\b(?:parking|stalls?|spaces)\b", re.I), "space"),
+    (re.compile(r"\b(?:setback|how (?:far|wide|tall|high)|width|height|yard)\b", re.I), "foot"),
+    (re.compile(r"\b(?:area|square f(?:ee|oo)t|how (?:big|large)|coverage)\b", re.I), "sqft"),
+)  # fmt: skip
+_OTHER_UNIT = 0.6  # of the score, if the result is not what is asked for
+_EMPTY = 0.5  # of the score that an input counts that could not be filled
+_UNSAID = 0.3  # taken off where no number of the question is of use
+_IGNORED = 0.2  # of the score, if a number that was given would be ignored
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A calculator that may be meant, with its inputs as far as they are known."""
+
+    position: int  # in the list that was chosen from
+    calculator: Calculator
+    filled: Filled
+    score: float
+
+
+def choose(
+    question: str, given: Mapping[str, str], calculators: Sequence[Calculator]
+) -> list[Choice]:
+    """Return the calculators that share words with the question, the likeliest first."""
+    asked = [
+        t
+        for t in dict.fromkeys(terms(" ".join((widened(question), *map(_spoken, given.values())))))
+        if _telling(t)
+    ]
+    bags = [_bag(c) for c in calculators]
+    frequency = Counter(t for bag in bags for t in bag)
+    weights = {t: idf(len(bags), frequency[t]) for t in asked if frequency[t]}
+    average = average_length([sum(bag.values()) for bag in bags])
+    unit = asked_unit(question)
+    choices = []
+    for position, (calculator, bag) in enumerate(zip(calculators, bags, strict=True)):
+        words = _bm25(bag, weights, average)
+        if words > 0:
+            filled = fill(calculator, given, question)
+            score = words * _fitness(calculator, filled, unit)
+            choices.append(
+                Choice(position=position, calculator=calculator, filled=filled, score=score)
+            )
+    return sorted(choices, key=lambda c: (-c.score, c.calculator.title, c.position))
+
+
+def _spoken(value: str) -> str:
+    """Return a given value if it is words; a number says nothing of what is meant."""
+    return value if re.search(r"[A-Za-z]{2}|[A-Za-z]-?\d", value) else ""
+
+
+def _telling(term: str) -> bool:
+    return not re.fullmatch(r"[\d.,$%]+", term)
+
+
+def asked_unit(question: str) -> str | None:
+    """Return the unit of what a question asks for, if its words say that."""
+    found = [(m.start(), unit) for form, unit in _ASKED if (m := form.search(question))]
+    return found[0][1] if found else None
+
+
+def _bag(calculator: Calculator) -> Counter[str]:
+    bag: Counter[str] = Counter()
+    inputs = " ".join(f"{i.label} {' '.join(i.choices[:12])}" for i in calculator.inputs)
+    for text, times in (
+        (calculator.label, 3),
+        (inputs, 2),
+        (" ".join(calculator.context), 1),
+    ):
+        for term in terms(text):
+            bag[term] += times
+    return bag
+
+
+def _bm25(bag: Counter[str], weights: Mapping[str, float], average: float) -> float:
+    norm = K1 * (1 - B + B * sum(bag.values()) / average)
+    return sum(w * bag[t] * (K1 + 1) / (bag[t] + norm) for t, w in weights.items() if bag[t])
+
+
+def _fitness(calculator: Calculator, filled: Filled, unit: str | None) -> float:
+    """Return how well a calculator takes what was said, 0 to 1."""
+    wanted = [i for i in calculator.inputs if not i.optional]
+    several = [i for i in calculator.inputs if i.optional]
+    have = sum(i.name in filled.values for i in wanted)
+    need = len(wanted)
+    if several:
+        need += 1
+        have += any(i.name in filled.values for i in several)
+    fitness = _EMPTY + (1 - _EMPTY) * have / max(need, 1)
+    fitness *= 1 - _UNSAID * filled.unsaid
+    if unit is not None and calculator.unit != unit:
+        fitness *= _OTHER_UNIT
+    return fitness * _IGNORED if filled.unused_numbers else fitness
