@@ -114,6 +114,10 @@ class ScriptedChat:
         finally:
             self.closed.set()
 
+    async def choose(self, messages: Sequence[ChatMessage], choices: Sequence[str]) -> str:
+        self.prompts.append("\n".join(m.content for m in messages))
+        return choices[-1]
+
 
 @dataclass(slots=True, kw_only=True)
 class _HouseWithModel(House):

@@ -59,7 +59,7 @@ _SMALL_TALK = re.compile(
 _NOT_OURS = re.compile(
     r"\b(?:write|compose|tell|sing|make)\s+(?:me\s+|us\s+)?(?:a|an|some)\s+(?:\w+\s+)?(?:poem|song|joke|story|essay|haiku|limerick|email)\b"
     r"|\bweather\s+(?:forecast|like|today|tomorrow)\b|\btranslate\b.{0,80}\b(?:into|to)\s+[A-Z]\w+"
-    r"|\b(?:stock|share)\s+price\b|\brecipe\s+for\b|\bcapital\s+of\s+[A-Z]\w+|\bwho\s+won\b",
+    r"|\b(?:stock|share)\s+price\b|\brecipe\s+for\b",
     re.IGNORECASE,
 )
 _LOOKED_UP = re.compile(

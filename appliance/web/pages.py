@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
+from appliance.answers.conversation import MOST_TURNS
+from appliance.answers.routing import checked_question
 from appliance.ask import Asked, Finished, drain
 from appliance.errors import PermitBoxError
 from appliance.web import templates
@@ -26,21 +29,34 @@ async def page(
     city: Annotated[str, Query(max_length=200)] = "",
     q: str = "",
     as_of: Annotated[Day, Query()] = None,
+    before: Annotated[list[str], Query(max_length=MOST_TURNS)] = [],  # noqa: B006  (FastAPI copies it)
 ) -> Response:
     """Show the question page; a question in the address is answered in it."""
-    finished, problem = await _answered(desk, city, q, as_of) if q else (None, None)
+    finished, problem = await _answered(desk, city, q, as_of, before) if q else (None, None)
     held = await desk.house.store.cities()
     return templates.question_page(
-        request, held, city=city, question=q, as_of=as_of, finished=finished, problem=problem
+        request,
+        held,
+        city=city,
+        question=q,
+        as_of=as_of,
+        before=before,
+        finished=finished,
+        problem=problem,
     )
 
 
 async def _answered(
-    desk: Desk, city: str, question: str, as_of: date | None
+    desk: Desk, city: str, question: str, as_of: date | None, before: Sequence[str]
 ) -> tuple[Finished | None, Problem | None]:
     """Return the answer, or the problem to show in its place."""
     try:
-        asked = Asked(question=question, city=city_named(city), as_of=as_of or date.today())
+        asked = Asked(
+            question=question,
+            city=city_named(city),
+            as_of=as_of or date.today(),
+            before=tuple(map(checked_question, before)),
+        )
         return await drain(desk.answer(asked)), None
     except PermitBoxError as error:
         return None, problem_of(error)

@@ -13,10 +13,11 @@ from fastapi import Request
 from fastapi.responses import Response
 from fastapi.templating import Jinja2Templates
 
+from appliance.answers.conversation import MOST_TURNS
 from appliance.answers.routing import LONGEST_QUESTION
 from appliance.answers.validity import dates_of, warning_of
 from appliance.ask import Finished
-from appliance.domain import Abstention, City, Leg, Span, StoredSection
+from appliance.domain import Abstention, City, Flag, Leg, Span, StoredSection
 from appliance.ports import Coverage
 from appliance.web.layout import blocks, quote_blocks, titles_over
 from appliance.web.schemas import Problem, coverage_out
@@ -34,6 +35,14 @@ def is_web_address(url: str | None) -> bool:
     return url is not None and url.startswith(("https://", "http://"))
 
 
+# What is wrong with a sentence, and what a judge says of one, in words for people (as page.js).
+_FAULTS = {
+    Flag.UNPROVEN: "no exact quote proves it",
+    Flag.UNTRACED_NUMBER: "a number of it stands in nothing that it cites",
+    Flag.PHANTOM: "it names a section that this code does not have",
+}
+_GRADES = {1.0: "say so", 0.5: "say a part of it", 0.0: "do not say so"}
+
 # The legs of a search in words for people.
 _WAYS: dict[Leg, str] = {"dense": "meaning", "lexical": "words", "named": "section number"}
 
@@ -48,6 +57,8 @@ _templates.env.filters |= {
     "quote_blocks": quote_blocks,
     "titles_over": titles_over,
     "way": _WAYS.__getitem__,
+    "fault": _FAULTS.__getitem__,
+    "grade": _GRADES.__getitem__,
 }
 _templates.env.tests["web_address"] = is_web_address
 
@@ -59,6 +70,7 @@ def question_page(
     city: str,
     question: str,
     as_of: date | None,
+    before: Sequence[str],
     finished: Finished | None,
     problem: Problem | None,
 ) -> Response:
@@ -70,6 +82,7 @@ def question_page(
         "selected": selected,
         "question": question,
         "as_of": as_of,
+        "conversation": [*before, *([question] if finished else [])][-MOST_TURNS:],
         "today": date.today(),
         "finished": finished,
         "abstention": outcome if isinstance(outcome, Abstention) else None,

@@ -227,6 +227,49 @@ async def test_a_models_words_are_replaced_by_verified_text_with_marks(context, 
         assert witness.complaints == []
 
 
+async def test_support_is_a_badge_of_its_own_and_what_nothing_proves_is_withheld(
+    context, with_model, serve
+):
+    house, _ = with_model(
+        'A front fence is limited [1: "No fence, wall or hedge shall be higher than the limit"]. ',
+        "You must paint it green.",
+    )
+    async with serve(create_app(house)) as address:
+        page, witness = await visit(context, address)
+        await ask(page, FENCE)
+        await expect(page.locator(".answer")).to_have_text("A front fence is limited 1.")
+        await expect(page.locator(".support li")).to_contain_text("the quotes do not say so")
+        withheld = page.locator("details.withheld")
+        await expect(withheld.locator("summary")).to_have_text("1 sentence of the model withheld")
+        await expect(withheld.locator("li")).to_be_hidden()
+        await withheld.locator("summary").click()
+        await expect(withheld.locator("li")).to_contain_text("no exact quote proves it")
+        assert witness.complaints == []
+
+
+async def test_a_follow_up_is_read_with_the_question_before_it(opened: Page):
+    await ask(opened, FENCE)
+    await ask(opened, "And in the back yard?")
+    last = opened.locator(".entry:last-child")
+    await expect(last.locator(".small").first).to_have_text(
+        f"Read as: {FENCE} And in the back yard?"
+    )
+    await expect(last.locator(".card").first).to_be_visible()
+
+
+async def test_a_follow_up_needs_no_javascript(browser: Browser, address: str):
+    context = await browser.new_context(java_script_enabled=False)
+    page = await context.new_page()
+    await page.goto(address)
+    for question in (FENCE, "And in the back yard?"):
+        await page.fill("#question", question)
+        await page.get_by_role("button", name="Ask", exact=True).click()
+    await expect(page.locator(".entry .small").first).to_have_text(
+        f"Read as: {FENCE} And in the back yard?"
+    )
+    await context.close()
+
+
 async def test_a_demo_models_words_are_folded_away(context, with_model, serve):
     house, _ = with_model("Fences are fun.", demo=True)
     async with serve(create_app(house)) as address:

@@ -14,6 +14,9 @@ const proof = $("proof");
 const cities = new Map(); // id -> coverage
 let city = $("city").value;
 let running = null; // the AbortController of the answer that is being written
+// The questions to this city so far: what a follow-up is read with.
+let conversation = [...form.querySelectorAll("input[name=before]")].map((input) => input.value);
+const MOST_TURNS = 4;
 
 // ------------------------------------------------------------------ elements
 
@@ -83,6 +86,14 @@ function citationCard(citation) {
 
 // ------------------------------------------------------------------ one question and its answer
 
+// What is wrong with a sentence (as templates.py).
+const FAULTS = {
+  unproven: "no exact quote proves it",
+  untraced_number: "a number of it stands in nothing that it cites",
+  phantom: "it names a section that this code does not have",
+};
+const GRADES = new Map([[1, "say so"], [0.5, "say a part of it"], [0, "do not say so"]]);
+
 const WAYS = { dense: "meaning", lexical: "words", named: "section number" };
 
 /** The article of one question; each method shows one event of its stream. */
@@ -135,11 +146,14 @@ class Entry {
   answer(answer) {
     this.done = true;
     this.body.replaceChildren();
+    if (answer.understood_as) this.meta.after(el("p", { class: "small" }, "Read as: ", bdi(answer.understood_as)));
+    this.meta.querySelector("time").textContent = answer.as_of; // the question may name another day
     if (answer.outcome === "abstention") this.abstain(answer);
     else this.settle(answer);
   }
 
   settle(answer) {
+    this.claims = answer.claims;
     if (answer.outcome === "answer") this.body.append(this.verified(answer.text));
     else if (answer.draft && this.model === null) this.demoWords().append(answer.draft.text);
     this.root.append(...this.warnings(answer));
@@ -161,15 +175,23 @@ class Entry {
     return button;
   }
 
+  /** A model's opinion on one sentence: apart from the proof, and holding nothing back. */
+  support({ claim, support }) {
+    if (!this.judged) {
+      this.judged = el("ul", { class: "support", "aria-label": "Support, as a model judges it" });
+      this.body.append(this.judged);
+    }
+    this.judged.append(el("li", { "data-support": String(support) }, bdi(this.claims[claim].text),
+      el("span", {}, `a model finds that the quotes ${GRADES.get(support) ?? `say so to ${support}`}`)));
+  }
+
   warnings(answer) {
     const found = [];
-    if (answer.phantoms.length) {
-      found.push(el("p", { class: "warned" },
-        `Named above, but not in this code: ${answer.phantoms.join(", ")}.`));
-    }
-    if (answer.unsupported_numbers.length) {
-      found.push(el("p", { class: "warned" },
-        `Numbers that stand in none of the quoted sections: ${answer.unsupported_numbers.join(", ")}.`));
+    if (answer.withheld.length) {
+      found.push(el("details", { class: "withheld" },
+        el("summary", {}, `${count(answer.withheld.length, "sentence")} of the model withheld`),
+        el("ul", {}, ...answer.withheld.map((claim) =>
+          el("li", {}, bdi(claim.text), el("span", {}, claim.flags.map((f) => FAULTS[f]).join("; ")))))));
     }
     if (answer.note && !this.model) found.push(el("p", { class: "note" }, answer.note));
     return found;
@@ -222,37 +244,48 @@ class Entry {
 // ------------------------------------------------------------------ asking
 
 async function ask(words) {
-  const asked = { city, question: words, as_of: day.value };
+  const asked = { city, question: words, as_of: day.value, before: conversation.slice(-MOST_TURNS) };
+  conversation.push(words);
   const entry = new Entry(asked);
   document.body.classList.add("asked");
   log.append(entry.root);
   entry.root.scrollIntoView({ block: "start" });
-  running = new AbortController();
+  const mine = new AbortController();
+  running = mine;
   setBusy(true);
   try {
-    await follow(entry, asked, running.signal);
+    await follow(entry, asked, mine);
     if (!entry.done) entry.error({ detail: "The answer broke off; ask again." });
   } catch (error) {
     if (error.name === "AbortError") entry.stopped();
     else entry.error({ detail: "The box does not answer; is it still running?" });
   } finally {
-    running = null;
-    setBusy(false);
+    release(mine);
   }
 }
 
-async function follow(entry, asked, signal) {
+/** Let the next question be asked: the answer stands, though a judge may still be at work on it. */
+function release(mine) {
+  if (running !== mine) return;
+  running = null;
+  setBusy(false);
+}
+
+async function follow(entry, asked, mine) {
   const response = await fetch("/api/chat", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(asked),
-    signal,
+    signal: mine.signal,
   });
   if (!response.ok) {
     entry.error(await response.json());
     return;
   }
-  for await (const [name, data] of events(response.body)) entry[name](data);
+  for await (const [name, data] of events(response.body)) {
+    entry[name](data);
+    if (name === "answer") release(mine);
+  }
 }
 
 /** Yield [name, data] of each server-sent event; comments (heartbeats) are passed over. */
@@ -369,6 +402,7 @@ document.addEventListener("click", (event) => {
 // ------------------------------------------------------------------ city
 
 function choose(id) {
+  if (id !== city) conversation = [];
   city = id;
   try {
     localStorage.setItem("city", id);
