@@ -18,17 +18,19 @@ from typing import Annotated
 
 import typer
 
+from appliance.answering import answered
 from appliance.answers.citations import Judgement
 from appliance.ask import (
     Asked,
     Event,
     Finished,
     TokenWritten,
-    ask,
     drain,
 )
 from appliance.commands.absent import absent_command
 from appliance.commands.audit import audit_command
+from appliance.commands.cache import cache_app
+from appliance.commands.calc import calc_app
 from appliance.commands.diff import diff_command
 from appliance.commands.gate import gate_command
 from appliance.commands.options import (
@@ -202,6 +204,10 @@ def ask_command(
         list[str] | None,
         typer.Option(help="A question that this one follows; may be given several times."),
     ] = None,
+    cache: Annotated[
+        bool,
+        typer.Option("--cache/--no-cache", help="Give an answer again that was made before."),
+    ] = True,
     as_json: Json = False,
 ) -> None:
     """Answer a question from the city's code, with proven citations."""
@@ -215,7 +221,9 @@ def ask_command(
                 sys.stderr.write(event.text)
                 sys.stderr.flush()
 
-        events = ask(house.store, house.encoder, await house.chat(), asked)
+        memory = house.memory if cache else None
+        chat = await house.chat()
+        events = answered(house.store, house.encoder, chat, asked, memory=memory)
         finished = await drain(events, show)
         await house.store.keep(record_of(finished))
         return finished
@@ -256,6 +264,8 @@ def verify_command(as_json: Json = False, as_of: AsOf = None) -> None:
 
 app.command("absent")(absent_command)
 app.command("audit")(audit_command)
+app.add_typer(cache_app, name="cache")
+app.add_typer(calc_app, name="calc")
 app.command("diff")(diff_command)
 app.command("gate")(gate_command)
 app.command("parse")(parse_command)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 
-from appliance.domain import LEGS, Abstention, Outcome, Reason
+from appliance.domain import LEGS, Abstention, CacheHit, Outcome, Reason
 from appliance.ports import Coverage, Shortfall
 
 # A search takes milliseconds, a draft of a 14B model seconds, one on two cores a minute.
@@ -74,6 +74,12 @@ class Metrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
+        self._cache = Counter(
+            "permitbox_answer_cache_total",
+            "Questions by where their answer came from.",
+            ["result"],
+            registry=self._registry,
+        )
         self._show_zeros()
 
     def _show_zeros(self) -> None:
@@ -84,9 +90,14 @@ class Metrics:
             self._abstentions.labels(reason.value)
         for leg in LEGS:
             self._short.labels(leg)
+        for result in ("exact", "semantic", "none"):
+            self._cache.labels(result)
 
-    def answered(self, outcome: Outcome, timings_ms: Mapping[str, float]) -> None:
-        """Count a finished answer and its steps."""
+    def answered(
+        self, outcome: Outcome, timings_ms: Mapping[str, float], cache: CacheHit | None
+    ) -> None:
+        """Count a finished answer, its steps and whether it was made before."""
+        self._cache.labels(cache or "none").inc()
         for step, milliseconds in timings_ms.items():
             self._steps.labels(step).observe(milliseconds / 1000)
         if isinstance(outcome, Abstention):

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from appliance.domain import (
     Amendment,
+    CacheHit,
     Chunk,
     ChunkId,
     ChunkKind,
     City,
-    CacheHit,
     CityId,
     Definition,
     Document,
@@ -331,6 +331,26 @@ class Register(Protocol):
         ...
 
 
+class CitationLookUp(Protocol):
+    """What a citation that somebody wrote down can be about."""
+
+    async def cited(
+        self, city: CityId, *, kind: str, number: str, whole: str
+    ) -> Sequence[StoredSection]:
+        """Return the sections, current or past, that bear a number or a whole citation."""
+        ...
+
+    async def cited_elsewhere(
+        self, city: CityId, *, kind: str, number: str, whole: str, quote: str
+    ) -> Sequence[StoredSection]:
+        """Return those of all other cities; the text is "" of those that cannot hold the quote."""
+        ...
+
+    async def holding(self, city: CityId, quote: str) -> Sequence[StoredSection]:
+        """Return sections of the city that may hold a quote, whatever their number."""
+        ...
+
+
 class Searcher(Register, Protocol):
     """Reading the store: legs, registry, coverage."""
 
@@ -404,20 +424,8 @@ class Searcher(Register, Protocol):
         """Return which (kind, number) of the numbers exist in the city."""
         ...
 
-    async def cited(
-        self, city: CityId, *, kind: str, number: str, whole: str
-    ) -> Sequence[StoredSection]:
-        """Return the sections, current or past, that bear a number or a whole citation."""
-        ...
-
-    async def cited_elsewhere(
-        self, city: CityId, *, kind: str, number: str, whole: str, quote: str
-    ) -> Sequence[StoredSection]:
-        """Return those of all other cities; the text is "" of those that cannot hold the quote."""
-        ...
-
-    async def holding(self, city: CityId, quote: str) -> Sequence[StoredSection]:
-        """Return sections of the city that may hold a quote, whatever their number."""
+    def looking_up(self) -> AbstractAsyncContextManager[CitationLookUp]:
+        """Hand over the look-ups that citations are verified with."""
         ...
 
 

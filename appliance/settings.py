@@ -49,6 +49,7 @@ class Settings:
     chat_key: Secret | None = _setting(None, "the key for that server")
     chat_seconds: float = _setting(60.0, "after how many seconds a draft is given up")
     model_port: int = _setting(8081, "the loopback port of the model server that `up` starts")
+    answer_cache: bool = _setting(True, "give an answer again to whoever asks the same (on or off)")
     encoder_threads: int = _setting(0, "threads of the encoder (0: one per core)")
 
     @property
@@ -106,22 +107,11 @@ def _as_dict(settings: Settings) -> dict[str, Any]:
 def _parse(name: str, text: str) -> Any:
     variable = PREFIX + name.upper()
     if name in _INTEGERS:
-        low, high = _INTEGERS[name]
-        try:
-            number = int(text)
-        except ValueError:
-            number = low - 1
-        if not low <= number <= high:
-            raise SettingsError(f"{variable}={text!r} must be a whole number from {low} to {high}.")
-        return number
+        return _whole_number(variable, text, *_INTEGERS[name])
     if name == "chat_seconds":
-        try:
-            seconds = float(text)
-        except ValueError:
-            seconds = 0.0
-        if not 1 <= seconds <= 3600:
-            raise SettingsError(f"{variable}={text!r} must be a number of seconds from 1 to 3600.")
-        return seconds
+        return _seconds(variable, text)
+    if name == "answer_cache":
+        return _switch(variable, text)
     if name in ("home", "pg_bin_dir"):
         return Path(text)
     if name in ("dsn", "chat_key"):
@@ -129,3 +119,29 @@ def _parse(name: str, text: str) -> Any:
     if name == "chat_url" and not text.startswith(("http://", "https://")):
         raise SettingsError(f"{variable}={text!r} must begin with http:// or https://.")
     return text
+
+
+def _whole_number(variable: str, text: str, low: int, high: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = low - 1
+    if not low <= number <= high:
+        raise SettingsError(f"{variable}={text!r} must be a whole number from {low} to {high}.")
+    return number
+
+
+def _seconds(variable: str, text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 1 <= seconds <= 3600:
+        raise SettingsError(f"{variable}={text!r} must be a number of seconds from 1 to 3600.")
+    return seconds
+
+
+def _switch(variable: str, text: str) -> bool:
+    if text not in ("on", "off"):
+        raise SettingsError(f"{variable}={text!r} must be on or off.")
+    return text == "on"

@@ -14,14 +14,17 @@ from dataclasses import dataclass, field
 
 import anyio.to_thread
 
+from appliance.answering import Memory
 from appliance.ask import ChatAt
 from appliance.clients.chat import OpenAIChat
 from appliance.clients.encode import MiniLmEncoder
 from appliance.clients.rerank import LateReranker
 from appliance.errors import ChatUnavailable, SettingsError, StoreError
+from appliance.pipeline import pipeline_version
 from appliance.serving.model_server import Served, serving_now
 from appliance.settings import Secret, Settings
 from appliance.store import embedded
+from appliance.store.cache import PostgresAnswerCache
 from appliance.store.database import Pool, open_pool, pgvector_warning, until_lost
 from appliance.store.history import PostgresHistory
 from appliance.store.loading import PostgresLoader, prepare_model
@@ -45,8 +48,16 @@ class House:
     history: PostgresHistory
     encoder: MiniLmEncoder
     pool: Pool
+    cache: PostgresAnswerCache
     _stack: AsyncExitStack
     _chats: dict[str, ChatAt] = field(default_factory=dict)
+
+    @property
+    def memory(self) -> Memory | None:
+        """Return where answers are kept for those who ask the same; None where that is off."""
+        if not self.settings.answer_cache:
+            return None
+        return Memory(cache=self.cache, pipeline=pipeline_version(self.encoder.model))
 
     async def chat(self) -> ChatAt | None:
         """Return the chat server that answers now: the given one, else this home's own; or None."""
@@ -105,6 +116,7 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             history=PostgresHistory(pool),
             encoder=encoder,
             pool=pool,
+            cache=PostgresAnswerCache(pool, vectors=tables.vectors),
             _stack=stack,
         )
 

@@ -35,8 +35,9 @@ def normal_form(question: str) -> str:
 
 
 def meaning_of(question: str) -> str | None:
-    """Return what the question asks, in a form that its manner does not change; None if it is too short or long.
+    """Return what the question asks, in a form that its manner does not change.
 
+    None if it is too short or too long.
     Two questions with the same form ask the same.  A question that goes on from an earlier one must
     be made whole before it comes here.
     """

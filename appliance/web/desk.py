@@ -12,7 +12,8 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from appliance.ask import Asked, Event, Finished, ask
+from appliance.answering import answered
+from appliance.ask import Asked, Event, Finished
 from appliance.corpus.entities import parse_having
 from appliance.domain import CityId, Having, parse_city_id
 from appliance.errors import BadRequest
@@ -33,12 +34,13 @@ class Desk:
     async def answer(self, asked: Asked) -> AsyncGenerator[Event]:
         """Yield the events of one question; its answer is on the books before it is shown."""
         house = self.house
-        flow = ask(house.store, house.encoder, await house.chat(), asked)
+        chat, memory = await house.chat(), house.memory
+        flow = answered(house.store, house.encoder, chat, asked, memory=memory)
         async with aclosing(flow) as events:
             async for event in events:
                 if isinstance(event, Finished):
                     await house.store.keep(record_of(event))
-                    self.metrics.answered(event.outcome, event.timings_ms)
+                    self.metrics.answered(event.outcome, event.timings_ms, event.cache)
                 yield event
 
     async def model_answers(self) -> bool:

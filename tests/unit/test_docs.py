@@ -27,6 +27,7 @@ def headings(name: str) -> set[str]:
 def commands() -> set[str]:
     whole = typer.Typer()
     whole.registered_commands = list(app.registered_commands)
+    whole.registered_groups = list(app.registered_groups)
     _mount(whole)
     return set(get_command(whole).commands)  # type: ignore[attr-defined]
 
