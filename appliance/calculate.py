@@ -92,16 +92,13 @@ async def calculate(
     With `calculator` that one is used, whatever the question says.  Raises NoCalculator where no
     approved one is meant or its words have changed, MissingInput and BadInput with the inputs' names.
     """
+    others: tuple[Held, ...] = ()
     if calculator is not None:
         one = await _approved(store, city, calculator)
-        chosen, filled, others = one, fill(one.calculator, given, question), ()
+        chosen, filled = one, fill(one.calculator, given, question)
     else:
-        choices = await _choices(store, city, question, given)
-        chosen, filled, others = (
-            choices[0][0],
-            choices[0][1].filled,
-            tuple(h for h, _ in choices[1:]),
-        )
+        (chosen, choice), *rest = await _choices(store, city, question, given)
+        filled, others = choice.filled, tuple(other for other, _ in rest)
     if filled.unused_numbers:
         raise BadRequest(_no_such_input(chosen.calculator, filled.unused_numbers))
     bound = await _checked(store, city, chosen, today)

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from appliance.calculators.calculator import Calculator
 from appliance.calculators.filling import Filled, fill
 from appliance.corpus.lay import widened
-from appliance.corpus.words import B, K1, average_length, idf, terms
+from appliance.corpus.words import K1, B, average_length, idf, terms
 
 # What the words of a question ask for; the first that occurs counts.
 _ASKED = (
-    (re.compile(r"\b(?:fees?|cost|charges?|pay|dollars?|how much (?:is|does|will)|fine|penalty)\b", re.I), "dollar"),
-    (re.compile(r"\b(?:parking|stalls?|spaces)\b", re.I), "space"),
-    (re.compile(r"\b(?:setback|how (?:far|wide|tall|high)|width|height|yard)\b", re.I), "foot"),
-    (re.compile(r"\b(?:area|square f(?:ee|oo)t|how (?:big|large)|coverage)\b", re.I), "sqft"),
+    (re.compile(r"\b(?:fees?|cost|charges?|pay|dollars?|how much (?:is|does|will)|fine|penalty)\b", re.IGNORECASE), "dollar"),
+    (re.compile(r"\b(?:parking|stalls?|spaces)\b", re.IGNORECASE), "space"),
+    (re.compile(r"\b(?:setback|how (?:far|wide|tall|high)|width|height|yard)\b", re.IGNORECASE), "foot"),
+    (re.compile(r"\b(?:area|square f(?:ee|oo)t|how (?:big|large)|coverage)\b", re.IGNORECASE), "sqft"),
 )  # fmt: skip
 _OTHER_UNIT = 0.6  # of the score, if the result is not what is asked for
 _EMPTY = 0.5  # of the score that an input counts that could not be filled

@@ -190,7 +190,7 @@ def _rate(step: Rate, values: Given, calculator: Calculator) -> tuple[Fraction, 
     value = magnitude(amount, calculator.unit)
     rate = written(step.amount, step.unit)
     if step.per == 1 and step.per_unit != "each" and not others:
-        rate = f"{rate} per {written(1, step.per_unit).removeprefix('1 ')}"
+        rate = f"{rate} per {written(Fraction(1), step.per_unit).removeprefix('1 ')}"
     return value, f"{said} × {rate} = {written(value, calculator.unit)}"
 
 
