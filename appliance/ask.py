@@ -409,7 +409,13 @@ async def _verified(
     if draft.text.strip().startswith(NOT_FOUND):
         return _abstain(case, (), ground.passages)
     known = await store.known_labels(case.asked.city, named_numbers(draft.text))
-    checked = check_draft(draft, reply.passages, as_of=case.asked.as_of, known=known)
+    checked = check_draft(
+        draft,
+        reply.passages,
+        as_of=case.asked.as_of,
+        known=known,
+        question=case.kind.question,
+    )
     if checked.answer is not None:
         return checked.answer
     return replace(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from appliance.answers.numbers import unsupported_numbers
+from appliance.answers.numbers import trace_numbers, untraced
 from appliance.corpus.references import find_references
 from appliance.corpus.words import terms
 from appliance.domain import Citation, Flag, Span
@@ -37,6 +37,9 @@ _NUMBERED = re.compile(
 )
 _NUMBER = re.compile(r"\s+(?:\W?\d|[A-Z]{1,2}\b)")
 _SMALL = re.compile(r"\s+[a-z]")  # "4 ft. in height"
+_LISTED = re.compile(
+    r"\A\s*(?:step\s+)?\d{1,3}[.):]\s+", re.IGNORECASE
+)  # the number of a list's line
 _RULE = re.compile(
     r"\b(?:must|shall|may(?:\s+not|\s+only)?|can(?:not|not|'t)?|need(?:s|ed)?|required?s?|requires|prohibit\w*"
     r"|permitted|allowed|forbidden|exempt\w*|limit\w*|minimum|maximum|at\s+(?:least|most)|not\s+(?:less|more|exceed)\w*"
@@ -84,36 +87,41 @@ def states_a_rule(sentence: str) -> bool:
 def faults(
     sentence: str,
     own: Sequence[Citation],
-    others: Sequence[Citation],
     *,
     failed: bool,
     known: Collection[tuple[str, str]],
+    strange: Sequence[str],
 ) -> tuple[Flag, ...]:
     """Return what is wrong with a sentence (without its marks) that cites `own`.
 
-    `others` are the proven citations of the rest of the answer, from which a sentence without a
-    citation may repeat a number; `failed`: a proof of the sentence's was none.
+    `failed`: a proof of the sentence's was none; `strange` are its figures from nowhere.
     """
-    ground = own or others
-    held = [part for c in ground for part in (*c.over, c.section.heading, c.quote)]
+    if not sentence:
+        return ()
     found = []
     if not own and (failed or states_a_rule(sentence)):
         found.append(Flag.UNPROVEN)
-    if unsupported_numbers(sentence, held):
+    if strange:
         found.append(Flag.UNTRACED_NUMBER)
     if phantoms(sentence, known):
         found.append(Flag.PHANTOM)
     return tuple(found)
 
 
-def best(sentence: str, citations: Sequence[Citation]) -> list[Citation]:
+def strange_numbers(sentence: str, citations: Sequence[Citation], question: str) -> tuple[str, ...]:
+    """Return the figures of a sentence that stand neither in what is cited nor in the question."""
+    said = _LISTED.sub("", sentence)
+    return untraced(trace_numbers(said, citations, question=question))
+
+
+def best(sentence: str, citations: Sequence[Citation]) -> tuple[Citation, ...]:
     """Return the citations that share most with the sentence, MOST_CITATIONS of them, in their order."""
     if len(citations) <= MOST_CITATIONS:
-        return list(citations)
+        return tuple(citations)
     said = frozenset(terms(sentence))
     shared = [len(said.intersection(terms(c.quote))) for c in citations]
     order = sorted(range(len(citations)), key=lambda i: -shared[i])[:MOST_CITATIONS]
-    return [citations[i] for i in sorted(order)]
+    return tuple(citations[i] for i in sorted(order))
 
 
 def named_numbers(text: str) -> list[str]:

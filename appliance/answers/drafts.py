@@ -9,10 +9,19 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import TypeVar
 
 from appliance.answers.citations import locate, long_enough, prove
-from appliance.answers.claims import FAILED, PRIVATE, PROVEN, best, faults, phantoms, sentences
-from appliance.answers.numbers import unsupported_numbers
+from appliance.answers.claims import (
+    FAILED,
+    PRIVATE,
+    PROVEN,
+    best,
+    faults,
+    phantoms,
+    sentences,
+    strange_numbers,
+)
 from appliance.domain import Answer, Citation, Claim, Draft, Flag, Passage
 
 # [1], [1: "words"], [1, 2]; models also write “curly” marks.
@@ -22,6 +31,8 @@ _MARK = re.compile(
     r"(?::\s*+(?P<quote>[\"“].{0,1000}?[\"”]))?\s*+\]",
     re.DOTALL,
 )
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +53,7 @@ class _Sentence:
     text: str  # with its marks and what follows it
     citations: tuple[Citation, ...]
     flags: tuple[Flag, ...]
+    strange: tuple[str, ...]  # figures from nowhere
 
     @property
     def words(self) -> str:
@@ -54,33 +66,37 @@ def check_draft(
     *,
     as_of: date,
     known: Collection[tuple[str, str]],
+    question: str = "",
 ) -> Checked:
     """Verify a draft against the passages it was given.
 
-    `known` holds the (kind, number) labels of the city's registry among those that the draft names.
-    A draft survives if at least one of its sentences is proven by an exact quote and has no fault.
+    Figures of the `question` may be repeated without proof.  `known` holds the (kind, number) labels
+    of the city's registry among those that the draft names.  A draft survives if at least one of its sentences is proven by an exact quote and has no fault.
     """
     proven: list[Citation] = []
     text = _MARK.sub(lambda m: _proof(m, passages, as_of, proven), draft.text.translate(PRIVATE))
-    plain = _words(text)
     found = Checked(
         answer=None,
         why_not="nothing in the model's draft could be proven",
-        phantoms=phantoms(plain, known),
-        unsupported_numbers=unsupported_numbers(plain, [c.section.text for c in proven]),
+        phantoms=phantoms(_words(text), known),
     )
     if not proven:
         return found
-    judged = [_judged(span.of(text), proven, known) for span in sentences(text)]
-    found = replace(found, withheld=tuple(_claim(s, ()) for s in judged if s.flags))
+    judged = [_judged(span.of(text), proven, known, question) for span in sentences(text)]
+    found = replace(
+        found,
+        why_not="no sentence of the model's draft could be proven",
+        withheld=tuple(_claim(s, ()) for s in judged if s.flags),
+        unsupported_numbers=_unique(number for s in judged for number in s.strange),
+    )
     shown = [s for s in judged if not s.flags]
     citations = _unique(c for s in shown for c in s.citations)
     if not citations:
-        return replace(found, why_not="no sentence of the model's draft could be proven")
+        return found
     answer = Answer(
         outcome="answer",
         text="".join(_marked(s, proven, citations) for s in shown).strip(),
-        citations=tuple(citations),
+        citations=citations,
         claims=tuple(_claim(s, citations) for s in shown if s.words),
         withheld=found.withheld,
         phantoms=found.phantoms,
@@ -129,11 +145,17 @@ def _citation(mark: re.Match[str], passages: Sequence[Passage], as_of: date) -> 
     return None
 
 
-def _judged(text: str, proven: Sequence[Citation], known: Collection[tuple[str, str]]) -> _Sentence:
+def _judged(
+    text: str,
+    proven: Sequence[Citation],
+    known: Collection[tuple[str, str]],
+    question: str,
+) -> _Sentence:
     words = _words(text)
     own = _unique(proven[int(number) - 1] for number in PROVEN.findall(text))
-    flags = faults(words, own, proven, failed=FAILED in text, known=known) if words else ()
-    return _Sentence(text=text, citations=tuple(best(words, own)), flags=flags)
+    strange = strange_numbers(words, own or proven, question)
+    flags = faults(words, own, failed=FAILED in text, known=known, strange=strange)
+    return _Sentence(text=text, citations=best(words, own), flags=flags, strange=strange)
 
 
 def _words(text: str) -> str:
@@ -141,12 +163,12 @@ def _words(text: str) -> str:
     return PROVEN.sub("", text).replace(FAILED, "").strip()
 
 
-def _unique(citations: Iterable[Citation]) -> list[Citation]:
-    kept: list[Citation] = []
-    for citation in citations:
-        if citation not in kept:
-            kept.append(citation)
-    return kept
+def _unique(items: Iterable[T]) -> tuple[T, ...]:
+    kept: list[T] = []
+    for item in items:
+        if item not in kept:
+            kept.append(item)
+    return tuple(kept)
 
 
 def _marked(sentence: _Sentence, proven: Sequence[Citation], citations: Sequence[Citation]) -> str:
