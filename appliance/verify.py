@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import date
 from typing import Self, TypedDict
@@ -17,7 +18,7 @@ from appliance.answers.citations import Judgement, judge, judge_here, read_writi
 from appliance.corpus.references import Cited, parse_citation, same_code
 from appliance.domain import CityId, parse_city_id
 from appliance.errors import BadRequest
-from appliance.ports import Coverage, Searcher
+from appliance.ports import CitationLookUp, Coverage, Searcher
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
@@ -57,21 +58,24 @@ def _plain(text: str) -> str:
 
 async def verify_claim(store: Searcher, claim: ClaimLine, as_of: date) -> Judgement:
     """Return the verdict on one claim.  Raises NoSuchCity."""
-    verifier = await open_verifier(store)
-    return await verifier.judgement(claim, as_of)
+    async with open_verifier(store) as verifier:
+        return await verifier.judgement(claim, as_of)
 
 
 async def verify_claims(
     store: Searcher, claims: Sequence[ClaimLine], as_of: date
 ) -> list[Judgement]:
     """Return the verdict on each claim.  Raises NoSuchCity."""
-    verifier = await open_verifier(store)
-    return [await verifier.judgement(claim, as_of) for claim in claims]
+    async with open_verifier(store) as verifier:
+        return [await verifier.judgement(claim, as_of) for claim in claims]
 
 
-async def open_verifier(store: Searcher) -> Verifier:
-    """Return a verifier that knows the cities of this moment: for many claims at once."""
-    return Verifier(store=store, places={c.city.id: _words_of(c) for c in await store.cities()})
+@asynccontextmanager
+async def open_verifier(store: Searcher) -> AsyncIterator[Verifier]:
+    """Hand over a verifier that knows the cities of this moment: for many claims at once."""
+    places = {c.city.id: _words_of(c) for c in await store.cities()}
+    async with store.looking_up() as law:
+        yield Verifier(store=store, law=law, places=places)
 
 
 def _words_of(coverage: Coverage) -> tuple[str, ...]:
@@ -87,9 +91,10 @@ class _LookUp(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verifier:
-    """The store with the words of each city's name."""
+    """The law that is cited, with the words of each city's name."""
 
     store: Searcher
+    law: CitationLookUp
     places: Mapping[CityId, tuple[str, ...]]
 
     async def judgement(self, claim: ClaimLine, as_of: date) -> Judgement:
@@ -101,7 +106,7 @@ class Verifier:
             await self.store.coverage(claim.city)  # raises, and says which names are near
         named = _look_up_of(parse_citation(claim.citation))
         writing = read_writing(claim.citation, claim.claim, self.places[claim.city])
-        here = await self.store.cited(claim.city, **named)
+        here = await self.law.cited(claim.city, **named)
         if found := judge_here(writing, here, as_of=as_of):
             return found
         quote = writing.quote or ""
@@ -110,8 +115,8 @@ class Verifier:
             claim.claim,
             place=writing.place,
             here=here,
-            elsewhere=await self.store.cited_elsewhere(claim.city, **named, quote=quote),
-            others=await self.store.holding(claim.city, quote) if quote else (),
+            elsewhere=await self.law.cited_elsewhere(claim.city, **named, quote=quote),
+            others=await self.law.holding(claim.city, quote) if quote else (),
             foreign=self._names_another(writing.asked, claim.city),
             as_of=as_of,
         )

@@ -30,7 +30,7 @@ from appliance.ports import Reranker, Tokenizer, Vectors
 from appliance.retrieve import Recipe, retrieve
 from appliance.settings import Settings
 from appliance.store import embedded
-from appliance.store.database import open_pool
+from appliance.store.database import Pool, open_pool
 from appliance.store.loading import PostgresLoader, prepare_model
 from appliance.store.search import PostgresStore
 
@@ -362,7 +362,9 @@ class _WordsOnly:
 
 
 @asynccontextmanager
-async def _loaded(paths: Sequence[Path]) -> AsyncIterator[tuple[PostgresStore, _WordsOnly]]:
+async def words_only_box(
+    paths: Sequence[Path],
+) -> AsyncIterator[tuple[PostgresStore, _WordsOnly, Pool]]:
     """Hand over a store in a home of its own that holds the corpus, with words only."""
     with tempfile.TemporaryDirectory(prefix="permitbox-named-") as folder:
         os.chmod(folder, 0o755)  # noqa: PTH101, S103  (the server's user must reach it)
@@ -376,7 +378,7 @@ async def _loaded(paths: Sequence[Path]) -> AsyncIterator[tuple[PostgresStore, _
                 await ingest(
                     loader, encoder, paths, city=None, today=date.today(), tell=lambda _: None
                 )
-                yield PostgresStore(pool, vectors=tables.vectors), encoder
+                yield PostgresStore(pool, vectors=tables.vectors), encoder, pool
         real.close()
 
 
@@ -403,7 +405,7 @@ async def measure(paths: Sequence[Path], *, most: int, seed: int) -> list[str]:
     cities = sorted({q.city for q in questions})
     tally, recipe = _Tally(), Recipe(legs=("lexical", "named"), rerank=False, ranker=False)
     false = []
-    async with _loaded(paths) as (store, encoder):
+    async with words_only_box(paths) as (store, encoder, _):
         for lookup in questions:
             query = Query(text=lookup.question, city=lookup.city, as_of=date.today())
             began = time.perf_counter()

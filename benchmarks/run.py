@@ -24,6 +24,7 @@ from appliance.terminal import Ticker
 from appliance.wiring import open_house
 from benchmarks.encoder import compare, compare_quality, plain_encoder
 from benchmarks.named import measure as measure_named
+from benchmarks.named import words_only_box
 from benchmarks.passages import read_exam
 from benchmarks.references import measure as measure_references
 from benchmarks.roles import try_roles
@@ -236,6 +237,39 @@ def named_command(
     """Look-up questions made of a code's own numbers: is the section the first hit?"""
     for line in asyncio.run(measure_named(corpus, most=questions, seed=seed)):
         print(line)
+
+
+@app.command("citations")
+def citations_command(
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Option("--corpus", help="Corpus files or folders; without it, the current home's."),
+    ] = None,
+    n: Annotated[int, typer.Option("--n", min=20, help="How many citations.")] = 10_000,
+    seed: Annotated[int, typer.Option("--seed", help="Chance's seed.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Citations with known labels: are false ones shown as proven, and true ones kept?"""
+    from benchmarks.citations import Confusion, Plan
+    from benchmarks.citations import measure as measure_citations
+
+    plan = Plan(n=n, day=date.today(), seed=seed)
+
+    async def work() -> Confusion:
+        if corpus:
+            async with words_only_box(corpus) as (store, _, pool):
+                return await measure_citations(pool, store, plan)
+        async with open_house(read_settings()) as house:
+            return await measure_citations(house.pool, house.store, plan)
+
+    found = asyncio.run(work())
+    if as_json:
+        print_json(found.json())
+    else:
+        for line in found.lines():
+            print(line)
+    if not found.sound:
+        raise typer.Exit(1)
 
 
 @app.command("ranker")

@@ -6,11 +6,14 @@ A part of the store that citations are verified with.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import cache, reduce
+from itertools import groupby
 from typing import Any
 
 import numpy as np
+from psycopg import AsyncConnection
 
 from appliance.corpus.labels import MENTIONED
 from appliance.corpus.words import terms
@@ -28,12 +31,27 @@ _MOST_READ = 12
 # The words at the edges of a quote may be read otherwise in their sentence ("sq. | ft.").
 _EDGE = 1
 _FEWEST_INNER = 4
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9]+\Z")
+_LONGEST_FRAGMENT = 6  # words
 
 
 class PostgresCited:
     """Looking up what is cited, over a pool."""
 
     _pool: Pool
+
+    @asynccontextmanager
+    async def looking_up(self) -> AsyncIterator[PostgresLookUp]:
+        """Hand over the look-ups, on one connection for as many citations as there are."""
+        async with connected(self._pool) as connection:
+            yield PostgresLookUp(connection)
+
+
+class PostgresLookUp:
+    """Looking up what is cited, over a connection."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self._connection = connection
 
     async def cited(
         self, city: CityId, *, kind: str, number: str, whole: str
@@ -54,13 +72,13 @@ class PostgresCited:
             number=number,
             kind=kind,
             whole=whole,
-            word=max(_inner(quote), key=len, default=""),
+            word=max(filter(_PLAIN_WORD.match, _inner(quote)), key=len, default=""),
             limit=_MOST_BEARERS,
         )
         return _owners(rows)
 
     async def holding(self, city: CityId, quote: str) -> Sequence[StoredSection]:
-        """Return sections of the city that may hold the quote: all of its rarest words stand there."""
+        """Return sections of the city that may hold the quote: its rarest words, some of them in a row."""
         words = _inner(quote)
         wanted = sorted(set(terms(" ".join(words))))
         rows = await self._fetched("rarest_postings", city=city, terms=wanted, most=_RAREST)
@@ -72,21 +90,36 @@ class PostgresCited:
         rows = await self._fetched(
             "sections_of_chunks",
             chunks=chunks.tolist(),
-            words=sorted(set(words), key=len)[-_RAREST:],
+            fragment=_fragment(words),
             limit=_MOST_READ,
         )
         return [section_of(row) for row in rows]
 
     async def _fetched(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
-        async with connected(self._pool) as connection:
-            cursor = await connection.execute(statement(name), parameters)
-            return await cursor.fetchall()
+        cursor = await self._connection.execute(_composed(name), parameters)
+        return await cursor.fetchall()
+
+
+@cache
+def _composed(name: str) -> bytes:
+    """Return the text of a statement, put together once."""
+    return statement(name).as_bytes()
 
 
 def _inner(quote: str) -> list[str]:
     """Return the words of a quote without those at its edges, which may be cut or have other marks."""
-    words = re.findall(r"[^\W_]+(?:[.,\-'/][^\W_]+)*", quote)
+    words = quote.split()
     return words[_EDGE:-_EDGE] if len(words) >= _FEWEST_INNER + 2 * _EDGE else words
+
+
+def _fragment(words: Sequence[str]) -> str:
+    """Return a pattern of the longest run of words that have no other way of writing."""
+    runs = [
+        list(run)
+        for plain, run in groupby(words, lambda w: _PLAIN_WORD.match(w) is not None)
+        if plain
+    ]
+    return r"\s+".join(max(runs, key=len, default=[])[:_LONGEST_FRAGMENT])
 
 
 def _owners(rows: Sequence[tuple[Any, ...]]) -> list[StoredSection]:

@@ -48,7 +48,7 @@ order by p.documents, p.term
 limit %(most)s;
 
 -- name: sections_of_chunks
--- The sections of these chunks in which all of the words stand.
+-- The sections of these chunks in which some words of the quote stand in a row.
 select {section_columns}
 from section s
 join document d on d.id = s.document_id
@@ -56,6 +56,6 @@ join city ci on ci.id = s.city_id
 cross join lateral (
     select substr(d.body, s.span_start + 1, s.span_end - s.span_start) as text) t
 where s.id in (select section_id from chunk where id = any(%(chunks)s))
-  and not exists (select from unnest(%(words)s::text[]) w where strpos(t.text, w) = 0)
+  and t.text ~ %(fragment)s
 order by s.id
 limit %(limit)s;
