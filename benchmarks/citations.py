@@ -100,20 +100,21 @@ def _as_written(draw: _Draw, source: Stored) -> tuple[str, str, CityId, date] | 
     return source.citation, draw.window(source.text), source.city, draw.day
 
 
+_WRITINGS: tuple[Callable[[str], str], ...] = (
+    lambda q: q.replace('"', "\u201d").replace("'", "\u2019"),
+    lambda q: q.replace("\u2019", "'").replace("\u201c", '"').replace("\u201d", '"'),
+    lambda q: "\n".join(q.split()),
+    lambda q: re.sub(r"(?<=[a-z]{3})(?=[a-z]{3})", "\u00ad", q, count=2),
+    lambda q: q.replace("-", "\u2011"),
+    lambda q: f"{q}," if q[-1:].isalnum() else q,
+    lambda q: q[:1].swapcase() + q[1:],
+)
+
+
 def _copied(draw: _Draw, source: Stored) -> tuple[str, str, CityId, date] | None:
     """Write a quote as it comes out of a page, a word processor or a model: nothing of it is changed."""
     quote = draw.window(source.text)
-    written = draw.rng.choice(
-        [
-            lambda q: q.replace('"', "\u201d").replace("'", "\u2019"),
-            lambda q: q.replace("\u2019", "'").replace("\u201c", '"').replace("\u201d", '"'),
-            lambda q: "\n".join(q.split()),
-            lambda q: re.sub(r"(?<=[a-z]{3})(?=[a-z]{3})", "\u00ad", q, count=2),
-            lambda q: q.replace("-", "\u2011"),
-            lambda q: f"{q}," if q[-1:].isalnum() else q,
-            lambda q: q[:1].swapcase() + q[1:],
-        ]
-    )
+    written = draw.rng.choice(_WRITINGS)
     return source.citation, written(quote), source.city, draw.day
 
 
@@ -299,7 +300,8 @@ def stands(quote: str, text: str) -> bool:
 @cache
 def _statement(name: str) -> bytes:
     text = files("benchmarks").joinpath("citations.sql").read_text("utf-8")
-    return dict(re.findall(r"-- name: (\w+)\n(.*?);\n", text, re.DOTALL))[name].encode()
+    statements: dict[str, str] = dict(re.findall(r"-- name: (\w+)\n(.*?);\n", text, re.DOTALL))
+    return statements[name].encode()
 
 
 async def sections_of(pool: Pool, *, day: date, each: int, seed: int) -> list[Stored]:

@@ -112,7 +112,7 @@ def _one_range(text: str, first: Figure, last: Figure) -> bool:
 
 
 def _figure(text: str, number: Quantity) -> Figure:
-    unit, nouns = number.unit, ()
+    unit, nouns = number.unit, tuple[str, ...]()
     if not unit:
         words = _nouns(text, number.span.end)
         unit = next((u for w in words if (u := unit_named(w))), "")
