@@ -24,6 +24,7 @@ from eval import session
 from eval.ablate import ablate_command, crossval_command
 from eval.cases import parse_temporal_cases
 from eval.measure import Selection, measure_answers, measure_retrieval, select
+from eval.near_miss import cache_command
 from eval.results import (
     AnswerResult,
     Json,
@@ -36,6 +37,7 @@ from eval.results import (
     compare,
     comparison_json,
     outcomes,
+    right_and_wrong,
     parse_run,
     summary_json,
 )
@@ -75,6 +77,7 @@ _DEFAULT_LEGS = ",".join(LEGS)
 _DEFAULT_K = 10
 
 app.command("ablate")(ablate_command)
+app.command("cache")(cache_command)
 app.command("crossval")(crossval_command)
 
 
@@ -177,7 +180,11 @@ def answers_command(
             return chosen_cases, results, {"model": model}
 
         selection, results, facts = in_house(work)
-        ends: Json = {"outcomes": outcomes(results), "abstention": abstentions(results)}
+        ends: Json = {
+            "outcomes": outcomes(results),
+            "right_and_wrong": right_and_wrong(results),
+            "abstention": abstentions(results),
+        }
         summary = summary_json(results) | ends | facts | provenance(plan, selection, digests)
         _report(plan, summary, results)
         _check(plan, selection, results, digests)
@@ -349,7 +356,7 @@ def _report(plan: Plan, summary: Json, results: Sequence[Result]) -> None:
         print(json.dumps(summary, ensure_ascii=False))
         return
     session.out.print(averages_table(results))
-    for name in ("outcomes", "abstention"):
+    for name in ("outcomes", "right_and_wrong", "abstention"):
         if counts := summary.get(name):
             session.out.print(f"{name}: " + ", ".join(f"{v} {k}" for k, v in _counts(counts)))
     took = summary["ms"]
