@@ -218,7 +218,10 @@ def _of_prose(section: StoredSection, prose: str) -> Iterator[Calculator]:
         if band is not None:
             banded.append((rule, label, band))
         else:
-            yield _of_rule(section, rule, " ".join(label.of(prose).split()))
+            # What a share or a rate is of stands before it: both are one quote.
+            whole = Span(start=min(label.start, rule.span.start), end=rule.span.end)
+            words = " ".join(label.of(prose).split())
+            yield _of_rule(section, replace(rule, span=whole), words)
     yield from _of_bands(section, banded)
 
 

@@ -23,10 +23,13 @@ _ASKED = (
     (re.compile(r"\b(?:setback|how (?:far|wide|tall|high)|width|height|yard)\b", re.IGNORECASE), "foot"),
     (re.compile(r"\b(?:area|square f(?:ee|oo)t|how (?:big|large)|coverage)\b", re.IGNORECASE), "sqft"),
 )  # fmt: skip
-_OTHER_UNIT = 0.6  # of the score, if the result is not what is asked for
+_OTHER_UNIT = 0.4  # of the score, if the result is not what is asked for
 _EMPTY = 0.5  # of the score that an input counts that could not be filled
 _UNSAID = 0.3  # taken off where no number of the question is of use
 _IGNORED = 0.2  # of the score, if a number that was given would be ignored
+
+
+FILLED = 40  # of the calculators with the likeliest words, so many are tried on the inputs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +56,13 @@ def choose(
     weights = {t: idf(len(bags), frequency[t]) for t in asked if frequency[t]}
     average = average_length([sum(bag.values()) for bag in bags])
     unit = asked_unit(question)
+    words = [(_bm25(bag, weights, average), n) for n, bag in enumerate(bags)]
     choices = []
-    for position, (calculator, bag) in enumerate(zip(calculators, bags, strict=True)):
-        words = _bm25(bag, weights, average)
-        if words > 0:
-            filled = fill(calculator, given, question)
-            score = words * _fitness(calculator, filled, unit)
-            choices.append(
-                Choice(position=position, calculator=calculator, filled=filled, score=score)
-            )
+    for score, position in sorted((w for w in words if w[0] > 0), key=lambda w: -w[0])[:FILLED]:
+        calculator = calculators[position]
+        filled = fill(calculator, given, question)
+        fit = score * _fitness(calculator, filled, unit)
+        choices.append(Choice(position=position, calculator=calculator, filled=filled, score=fit))
     return sorted(choices, key=lambda c: (-c.score, c.calculator.title, c.position))
 
 

@@ -247,7 +247,7 @@ def _single(
         own = set(stems(f"{wanted.name} {wanted.label}"))
         first = len(own & set(words))
         weight = first + 0.5 * len(own & set(more)) if first or wanted.unit != "each" else 0.0
-        return weight, first / len(own)
+        return weight, first / max(len(own), 1)
 
     ranked = sorted(((shared(i), n) for n, i in enumerate(inputs)), key=lambda r: (r[0], -r[1]))
     if not ranked or ranked[-1][0][0] <= 0:
