@@ -17,7 +17,7 @@ from appliance.answers import refusals
 from appliance.answers.abstention import Evidence, enough, faint
 from appliance.answers.citations import prove
 from appliance.answers.claims import named_numbers
-from appliance.answers.drafts import check_draft
+from appliance.answers.drafts import Checked, check_draft
 from appliance.answers.prompts import NOT_FOUND, ask_messages
 from appliance.answers.quotes import quoted_span, worth_quoting
 from appliance.answers.ranking import pack
@@ -403,23 +403,38 @@ async def _verified(
     draft = reply.draft()
     if at.demo:
         note = _DEMO if reply.error is None else f"{_DEMO}; {reply.error}"
-        return _quoted(ground, note, draft)
+        return await _beside(store, case, reply, _quoted(ground, note, draft))
     if reply.error is not None or draft is None:
         return _quoted(ground, f"{_NO_MODEL} ({reply.error})")
     if draft.text.strip().startswith(NOT_FOUND):
         return _abstain(case, (), ground.passages)
+    checked = await _checked(store, case, reply, draft)
+    if checked.answer is not None:
+        return checked.answer
+    return _faulty(_quoted(ground, f"Quotes only: {checked.why_not}.", draft), checked)
+
+
+async def _beside(store: Store, case: _Case, reply: _Reply, quotes: Answer) -> Answer:
+    """Return the quotes with what is wrong with the draft that is folded away beside them."""
+    if quotes.draft is None:
+        return quotes
+    return _faulty(quotes, await _checked(store, case, reply, quotes.draft))
+
+
+async def _checked(store: Store, case: _Case, reply: _Reply, draft: Draft) -> Checked:
     known = await store.known_labels(case.asked.city, named_numbers(draft.text))
-    checked = check_draft(
+    return check_draft(
         draft,
         reply.passages,
         as_of=case.asked.as_of,
         known=known,
         question=case.kind.question,
     )
-    if checked.answer is not None:
-        return checked.answer
+
+
+def _faulty(quotes: Answer, checked: Checked) -> Answer:
     return replace(
-        _quoted(ground, f"Quotes only: {checked.why_not}.", draft),
+        quotes,
         withheld=checked.withheld,
         phantoms=checked.phantoms,
         unsupported_numbers=checked.unsupported_numbers,

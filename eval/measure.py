@@ -294,8 +294,9 @@ def _answer_scores(
 ) -> dict[str, float]:
     case = sourced.case
     abstained = isinstance(outcome, Abstention)
+    drafted = _draft_scores(outcome)
     if not case.answerable:
-        return {"abstained": float(abstained)}
+        return {"abstained": float(abstained), **drafted}
     found = [_found(c.section, c.span) for c in cited]
     scores = {"answered": float(not abstained), "proven_gold": float(cites_gold(case, found))}
     if case.facts:
@@ -304,7 +305,20 @@ def _answer_scores(
         present = facts_present(case.facts, texts)
         scores["facts"] = sum(present) / len(present)
         scores["all_facts"] = float(all(present))
-    return scores
+    return scores | drafted
+
+
+def _draft_scores(outcome: Outcome) -> dict[str, float]:
+    """Return what code found in a model's draft before anything was withheld; of what is shown, all is 1."""
+    if not isinstance(outcome, Answer) or outcome.draft is None:
+        return {}
+    shown = [flag for claim in outcome.claims for flag in claim.flags]
+    return {
+        "draft_names_what_exists": float(not outcome.phantoms),
+        "draft_numbers_traced": float(not outcome.unsupported_numbers),
+        "draft_proves_itself": float(not outcome.withheld),
+        "shown_without_flags": float(not shown),
+    }
 
 
 def _refused(sourced: Sourced, why: str, ms: float) -> AnswerResult:

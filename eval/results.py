@@ -143,6 +143,24 @@ def abstentions(results: Sequence[AnswerResult]) -> dict[str, int]:
     return {"right": seen[False, True], "wrong": seen[True, True], "missed": seen[False, False]}
 
 
+def right_and_wrong(results: Sequence[AnswerResult]) -> dict[str, int]:
+    """Return by outcome how many were right: {"quotes right": 3, "quotes wrong": 1, …}.
+
+    An answer, or quotes, are right if the question has an answer and a gold section is cited; an
+    abstention if it has none.
+    """
+    names = ("answer", "quotes", "abstention")
+    table = {f"{name} {how}": 0 for name in names for how in ("right", "wrong")}
+    for result in results:
+        if result.outcome not in names:
+            continue
+        answerable = result.of.case.answerable
+        shown = answerable and result.scores.get("proven_gold") == 1.0
+        right = not answerable if result.outcome == "abstention" else shown
+        table[f"{result.outcome} {'right' if right else 'wrong'}"] += 1
+    return table
+
+
 # ------------------------------------------------------------------ JSON
 
 

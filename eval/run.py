@@ -38,8 +38,8 @@ from eval.results import (
     compare,
     comparison_json,
     outcomes,
-    right_and_wrong,
     parse_run,
+    right_and_wrong,
     summary_json,
 )
 from eval.session import (

@@ -22,6 +22,7 @@ from appliance.answers.claims import (
     sentences,
     strange_numbers,
 )
+from appliance.answers.harmless import foreign, restored, strays
 from appliance.domain import Answer, Citation, Claim, Draft, Flag, Passage
 
 # [1], [1: "words"], [1, 2]; models also write “curly” marks.
@@ -71,7 +72,9 @@ def check_draft(
     """Verify a draft against the passages it was given.
 
     Figures of the `question` may be repeated without proof.  `known` holds the (kind, number) labels
-    of the city's registry among those that the draft names.  A draft survives if at least one of its sentences is proven by an exact quote and has no fault.
+    of the city's registry among those that the draft names.
+
+    A draft survives if at least one of its sentences is proven by an exact quote and has no fault.
     """
     proven: list[Citation] = []
     text = _MARK.sub(lambda m: _proof(m, passages, as_of, proven), draft.text.translate(PRIVATE))
@@ -124,7 +127,7 @@ def _proof(
 def _citation(mark: re.Match[str], passages: Sequence[Passage], as_of: date) -> Citation | None:
     if not mark["quote"]:
         return None
-    quote = mark["quote"][1:-1]
+    quote = restored(mark["quote"][1:-1])
     if not long_enough(quote):
         return None
     labels = [int(label) for label in mark["labels"].split(",")]
@@ -155,6 +158,14 @@ def _judged(
     own = _unique(proven[int(number) - 1] for number in PROVEN.findall(text))
     strange = strange_numbers(words, own or proven, question)
     flags = faults(words, own, failed=FAILED in text, known=known, strange=strange)
+    grounds = (
+        question,
+        *(text for c in own or proven for text in (c.quote, *c.over, c.section.citation)),
+    )
+    if not own and strays(words, grounds):
+        flags = _unique((*flags, Flag.UNPROVEN))
+    if foreign(words, grounds):
+        flags = (*flags, Flag.FOREIGN)
     return _Sentence(text=text, citations=best(words, own), flags=flags, strange=strange)
 
 

@@ -121,7 +121,10 @@ def test_answers_hold_their_floor_and_every_citation_proves_again(home: Path) ->
     assert summary["proven_citations"]["n"] > 0
     assert (summary["proven_gold"]["n"], summary["abstained"]["n"]) == (24, 6)
     assert all(is_estimate(summary[s]) for s in ("proven_gold", "facts", "all_facts", "answered"))
-    counts = summary["abstention"]
+    table, counts = summary["right_and_wrong"], summary["abstention"]
+    assert sum(table.values()) == 30
+    assert table["abstention right"] == counts["right"]
+    assert table["quotes right"] == round(24 * summary["proven_gold"]["value"])
     assert counts["right"] + counts["missed"] == 6
     assert counts["wrong"] <= 24
     assert summary["model"] is None

@@ -91,6 +91,7 @@ const FAULTS = {
   unproven: "no exact quote proves it",
   untraced_number: "a number of it stands in nothing that it cites",
   phantom: "it names a section that this code does not have",
+  foreign: "it brings a link, markup or a code that stands in nothing it cites",
 };
 const GRADES = new Map([[1, "say so"], [0.5, "say a part of it"], [0, "do not say so"]]);
 
@@ -187,7 +188,7 @@ class Entry {
 
   warnings(answer) {
     const found = [];
-    if (answer.withheld.length) {
+    if (answer.outcome === "answer" && answer.withheld.length) {
       found.push(el("details", { class: "withheld" },
         el("summary", {}, `${count(answer.withheld.length, "sentence")} of the model withheld`),
         el("ul", {}, ...answer.withheld.map((claim) =>
