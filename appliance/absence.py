@@ -76,6 +76,24 @@ async def scan(scanner: Scanner, city: CityId, things: Sequence[str], as_of: dat
     return _scanned(city, things, as_of, forms, reading, found)
 
 
+async def scan_each(
+    scanner: Scanner, city: CityId, things: Sequence[str], as_of: date
+) -> tuple[Scan, ...]:
+    """Read all of a city's code once for mentions of several things, each for itself.
+
+    Terms that the code defines by a thing are not followed: where there is one, the thing is mentioned.
+    """
+    forms = {thing: found for thing in dict.fromkeys(things) if (found := forms_of([thing]))}
+    every = [form for found in forms.values() for form in found]
+    if not every:
+        return ()
+    reading = await scanner.scan(city, sieve(every), as_of)
+    return tuple(
+        _scanned(city, [thing], as_of, found, reading, _found(found, reading))
+        for thing, found in forms.items()
+    )
+
+
 def sentence(scan: Scan, name: str) -> str:
     """Return what the scan proved, for people; `name` is the city's."""
     things = " or ".join(f"“{t}”" for t in scan.things)

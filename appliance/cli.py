@@ -31,6 +31,7 @@ from appliance.commands.absent import absent_command
 from appliance.commands.audit import audit_command
 from appliance.commands.cache import cache_app
 from appliance.commands.calc import calc_app
+from appliance.commands.compare import compare_command
 from appliance.commands.diff import diff_command
 from appliance.commands.gate import gate_command
 from appliance.commands.options import (
@@ -45,6 +46,7 @@ from appliance.commands.options import (
     run_in_house,
 )
 from appliance.commands.parse import parse_command
+from appliance.commands.proof import proof_app
 from appliance.commands.refs import refs_command
 from appliance.commands.reindex import reindex_command
 from appliance.commands.search import search_command
@@ -266,6 +268,8 @@ app.command("absent")(absent_command)
 app.command("audit")(audit_command)
 app.add_typer(cache_app, name="cache")
 app.add_typer(calc_app, name="calc")
+app.add_typer(proof_app, name="proof")
+app.command("compare")(compare_command)
 app.command("diff")(diff_command)
 app.command("gate")(gate_command)
 app.command("parse")(parse_command)

@@ -5,9 +5,46 @@ Records in, plain values out; nothing is decided here.
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 from appliance.absence import Looked, Mentioned, Scan, sentence
+from appliance.compare import Cell, Comparison, EmptyCell
+from appliance.forms import citation_json
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """Return the JSON form of a comparison: the same for the command and the API."""
+    day = comparison.as_of
+    return {
+        "question": comparison.question,
+        "as_of": day.isoformat(),
+        "cells": {cell.city.id: _cell_json(cell, day) for cell in comparison.cells},
+    }
+
+
+def _cell_json(cell: Cell, day: date) -> dict[str, Any]:
+    base = {"found": not isinstance(cell, EmptyCell), "name": cell.city.name, "text": cell.text}
+    if isinstance(cell, EmptyCell):
+        looked = [
+            looked_json(f) | {"of": t} for s in cell.scans for t in s.things for f in s.looked
+        ]
+        sections = max((s.sections for s in cell.scans), default=0)
+        return base | {
+            "citations": [],
+            "searched": looked,
+            "sections": sections,
+            "absent": [t for s in cell.scans if s.absent for t in s.things],
+            "by": None,
+            "office": cell.city.office,
+        }
+    return base | {
+        "citations": [citation_json(1, cell.citation, day)],
+        "fact": {"start": cell.fact.start, "end": cell.fact.end},
+        "searched": [],
+        "by": cell.by,
+        "office": cell.city.office,
+    }
 
 
 def scan_json(scan: Scan, name: str) -> dict[str, Any]:
