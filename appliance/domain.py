@@ -456,6 +456,7 @@ class Flag(StrEnum):
     UNPROVEN = "unproven"  # it states a rule, or claimed a proof, and no proven quote carries it
     UNTRACED_NUMBER = "untraced_number"  # a number of it stands in nothing that it cites
     PHANTOM = "phantom"  # it names a section or table that the city's code does not have
+    FOREIGN = "foreign"  # it brings a link, markup or a code that stands in nothing it cites
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from appliance.answers.harmless import defused
 from appliance.domain import Claim
 from appliance.ports import ChatMessage
 
@@ -24,7 +25,7 @@ leave a condition open, and "not_entailed" if they do not say it or say otherwis
 
 def judge_messages(claim: Claim, quotes: Sequence[str]) -> list[ChatMessage]:
     """Return the messages that ask for the grade of one claim; `quotes` are those that it cites."""
-    body = "\n\n".join(f"Quote:\n{quote}" for quote in quotes)
+    body = "\n\n".join(f"Quote:\n{defused(quote)}" for quote in quotes)
     return [
         ChatMessage(role="system", content=_RULES),
         ChatMessage(role="user", content=f"{body}\n\nSentence:\n{claim.text}"),

@@ -40,6 +40,7 @@ _FAULTS = {
     Flag.UNPROVEN: "no exact quote proves it",
     Flag.UNTRACED_NUMBER: "a number of it stands in nothing that it cites",
     Flag.PHANTOM: "it names a section that this code does not have",
+    Flag.FOREIGN: "it brings a link, markup or a code that stands in nothing it cites",
 }
 _GRADES = {1.0: "say so", 0.5: "say a part of it", 0.0: "do not say so"}
 
