@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
+from appliance.answers.proofs import proof_fields
 from appliance.answers.validity import dates_of
 from appliance.ask import Finished
 from appliance.audit import Audited
@@ -127,7 +128,7 @@ def citation_json(number: int, citation: Citation, day: date) -> dict[str, Any]:
         "effective_until": section.effective_until.isoformat() if section.effective_until else None,
         "url": section.url,
         "legs": list(citation.legs),
-    } | _in_time(section, day)
+    } | (proof_fields(citation, day) | _in_time(section, day))
 
 
 def _nearest_json(passage: Passage) -> dict[str, Any]:

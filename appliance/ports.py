@@ -24,6 +24,7 @@ from appliance.domain import (
     City,
     CityId,
     Definition,
+    Digest,
     Document,
     EntityKind,
     Having,
@@ -348,6 +349,12 @@ class CitationLookUp(Protocol):
 
     async def holding(self, city: CityId, quote: str) -> Sequence[StoredSection]:
         """Return sections of the city that may hold a quote, whatever their number."""
+        ...
+
+    async def held_versions(
+        self, city: CityId, external_id: str, section: SectionId
+    ) -> Sequence[tuple[StoredSection, Digest]]:
+        """Return every version of a record with the digest of its body, and the section of the id."""
         ...
 
 

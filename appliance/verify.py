@@ -15,8 +15,9 @@ from datetime import date
 from typing import Self, TypedDict
 
 from appliance.answers.citations import Judgement, judge, judge_here, read_writing
+from appliance.answers.proofs import Checked, Held, Read
 from appliance.corpus.references import Cited, parse_citation, same_code
-from appliance.domain import CityId, parse_city_id
+from appliance.domain import CityId, SectionId, parse_city_id
 from appliance.errors import BadRequest
 from appliance.ports import CitationLookUp, Coverage, Searcher
 
@@ -141,3 +142,25 @@ def _look_up_of(cited: Cited) -> _LookUp:
 def _is_code_of(asked: Sequence[str], place: Sequence[str]) -> bool:
     name = [w for w in dict.fromkeys(place) if w != place[-1] or len(place) < 2]
     return same_code(asked, [*name, "municipal", "code"], place)
+
+
+# ------------------------------------------------------------------ proofs of answers that were given
+
+
+async def check_proofs(store: Searcher, reads: Sequence[Read]) -> list[Checked]:
+    """Return what became of each citation of stored answers, shown again from the store."""
+    async with store.looking_up() as law:
+        return [Checked.of(read, await _held(law, read)) for read in reads]
+
+
+async def _held(law: CitationLookUp, read: Read) -> list[Held]:
+    proof = read.proof
+    if proof is None or not 0 <= proof.section_id < _LARGEST_ID:
+        return []
+    found = await law.held_versions(
+        CityId(_plain(proof.city)), _plain(proof.external_id), SectionId(proof.section_id)
+    )
+    return [Held(section=section, body_sha256=digest) for section, digest in found]
+
+
+_LARGEST_ID = 2**63

@@ -17,7 +17,7 @@ from psycopg import AsyncConnection
 
 from appliance.corpus.labels import MENTIONED
 from appliance.corpus.words import terms
-from appliance.domain import CityId, StoredSection
+from appliance.domain import CityId, Digest, SectionId, StoredSection
 from appliance.store.database import Pool, connected
 from appliance.store.postings import Ids, Posting, unpacked
 from appliance.store.rows import section_of
@@ -94,6 +94,15 @@ class PostgresLookUp:
             limit=_MOST_READ,
         )
         return [section_of(row) for row in rows]
+
+    async def held_versions(
+        self, city: CityId, external_id: str, section: SectionId
+    ) -> Sequence[tuple[StoredSection, Digest]]:
+        """Return every version of a record with the digest of its body, and the section of the id."""
+        rows = await self._fetched(
+            "held_versions", city=city, external_id=external_id, section=section
+        )
+        return [(section_of(row), Digest(row[-1])) for row in rows]
 
     async def _fetched(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
         cursor = await self._connection.execute(_composed(name), parameters)

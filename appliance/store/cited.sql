@@ -59,3 +59,13 @@ where s.id in (select section_id from chunk where id = any(%(chunks)s))
   and t.text ~ %(fragment)s
 order by s.id
 limit %(limit)s;
+
+-- name: held_versions
+-- Every version of a city's record, with the digest of its body as it is stored now; and whatever
+-- section of the city has the id.
+select {section_columns}, encode(sha256(convert_to(d.body, 'UTF8')), 'hex')
+from section s
+join document d on d.id = s.document_id
+join city ci on ci.id = s.city_id
+where ci.slug = %(city)s and (s.external_id = %(external_id)s or s.id = %(section)s)
+order by s.id;

@@ -256,6 +256,10 @@ class CitationOut(_Out):
     effective_until: date | None
     url: str | None
     legs: tuple[Leg, ...]
+    city: str
+    as_of: date = Field(description="The day whose law was asked for.")
+    quote_sha256: str
+    proof_sha256: str = Field(description="Names the proof; `permitbox proof check` verifies it.")
     doc_type: str
     dates: str = Field(description="When it applies, in words; what is not known is said.")
     superseded_by: str | None
