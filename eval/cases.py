@@ -133,6 +133,62 @@ def _temporal_case(row: _Row, city: CityId) -> TemporalCase:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonCase:
+    """A question to several cities, with what each city's cell should say."""
+
+    id: str
+    question: str
+    cells: tuple[Case, ...]  # one a city; answerable: False where its code has nothing
+
+
+def parse_comparison_cases(text: str, name: str) -> tuple[ComparisonCase, ...]:
+    """Return the cases of a JSON-lines text.  Raises CaseError."""
+    cases = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                cases.append(_comparison_case(_line(line)))
+            except _Unfit as error:
+                raise CaseError(name, number, str(error)) from error
+    if not cases:
+        raise CaseError(name, None, "holds no case")
+    return tuple(cases)
+
+
+def _comparison_case(row: _Row) -> ComparisonCase:
+    cells = row.row("cells")
+    if set(row.texts("cities")) != {city for city, _ in cells.pairs()}:
+        raise _Unfit("field 'cells' must have one for each of 'cities'")
+    return ComparisonCase(
+        id=row.text("id"),
+        question=row.text("question"),
+        cells=tuple(_cell(row, city, cells.row(city)) for city in row.texts("cities")),
+    )
+
+
+def _cell(row: _Row, city: str, cell: _Row) -> Case:
+    there = "fact" in cell
+    ids = cell.texts("gold")
+    gold = GoldIds(groups=(ids,) if ids else ())
+    if there != bool(ids):
+        raise _Unfit(f"the cell of {city} must have gold if it has a fact, and none without")
+    try:
+        place = parse_city_id(city)
+    except ValueError as error:
+        raise _Unfit(f"field 'cities': {error}") from error
+    return Case(
+        id=f"{row.text('id')}/{place}",
+        city=place,
+        kind="cell",
+        question=row.text("question"),
+        gold=gold,
+        facts=(Fact(text=cell.text("fact"), alternates=cell.texts("fact_norm")),) if there else (),
+        answerable=there,
+        hints=_hints(cell, gold) if there else _NO_HINTS,
+    )
+
+
 def parse_cases(text: str, name: str) -> tuple[Case, ...]:
     """Return the cases of a JSON-lines text in their order.  Raises CaseError."""
     cases: dict[str, Case] = {}

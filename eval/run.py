@@ -24,6 +24,7 @@ from eval import session
 from eval.ablate import ablate_command, crossval_command
 from eval.calc import calc_command
 from eval.cases import parse_temporal_cases
+from eval.cell_run import cells_command
 from eval.measure import Selection, measure_answers, measure_retrieval, select
 from eval.near_miss import cache_command
 from eval.results import (
@@ -79,6 +80,7 @@ _DEFAULT_K = 10
 
 app.command("ablate")(ablate_command)
 app.command("cache")(cache_command)
+app.command("cells")(cells_command)
 app.command("crossval")(crossval_command)
 app.command("calc")(calc_command)
 

@@ -247,6 +247,23 @@ def estimate(values: Sequence[float]) -> Estimate:
     return Estimate(value=float(data.mean()), low=float(low), high=float(high), n=len(data))
 
 
+_Z = 1.959963984540054  # of the normal distribution, for 95 %
+
+
+def proportion(hits: int, n: int) -> Estimate:
+    """Return a share with its Wilson score interval, which does not vanish at none and at all.
+
+    Wilson, Probable Inference, the Law of Succession, and Statistical Inference, 1927; Brown, Cai &
+    DasGupta, Interval Estimation for a Binomial Proportion, 2001.  Raises ValueError on no trials.
+    """
+    if not n:
+        raise ValueError("no trials, no share")
+    share = hits / n
+    middle = (share + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
+    half = _Z / (1 + _Z**2 / n) * (share * (1 - share) / n + _Z**2 / (4 * n**2)) ** 0.5
+    return Estimate(value=share, low=max(0.0, middle - half), high=min(1.0, middle + half), n=n)
+
+
 def estimate_difference(before: Sequence[float], after: Sequence[float]) -> Estimate:
     """Return the mean of (after - before), case by case, with its paired bootstrap interval."""
     return estimate([b - a for a, b in zip(before, after, strict=True)])
