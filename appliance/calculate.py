@@ -23,6 +23,8 @@ from appliance.ports import CalculatorForm, Calculators, StoredCalculator
 
 # The words of a question must weigh so much in what a calculator is called; below, none is meant.
 LEAST_SCORE = 1.0
+# Another one whose score is so near might as well be meant: the person is asked which.
+AS_GOOD = 0.97
 NEAREST = 3  # other calculators that are named beside the chosen one
 
 
@@ -143,7 +145,18 @@ async def _choices(
     ]
     if not found:
         raise NoCalculator(await _none(store, city, len(approved)))
+    alike = meant_alike(found)
+    if len(alike) > 1:
+        names = "; ".join(f"{approved[c.position].id}: {c.calculator.title}" for c in alike)
+        raise NoCalculator(
+            f"Several calculators may be meant; choose one with its number: {names}."
+        )
     return [(approved[c.position], c) for c in found]
+
+
+def meant_alike(choices: Sequence[Choice]) -> list[Choice]:
+    """Return the first choice with those that the question means as much, the likeliest first."""
+    return [c for c in choices[: NEAREST + 1] if c.score >= AS_GOOD * choices[0].score]
 
 
 async def _none(store: Calculators, city: CityId, approved: int) -> str:

@@ -15,7 +15,7 @@ from datetime import date
 from fractions import Fraction
 
 from appliance.answers.citations import locate
-from appliance.calculate import LEAST_SCORE, proposals
+from appliance.calculate import LEAST_SCORE, meant_alike, proposals
 from appliance.calculators.calculator import Calculator
 from appliance.calculators.choosing import Choice, choose
 from appliance.calculators.compute import compute
@@ -134,6 +134,9 @@ def _given(question: str, inputs: Mapping[str, str], proposed: Sequence[Calculat
     choices = choose(question, inputs, proposed)
     if not choices or choices[0].score < LEAST_SCORE:
         return Given(chosen=None, external_id=None, result=None, problem="no calculator is meant")
+    if len(alike := meant_alike(choices)) > 1:
+        names = "; ".join(c.calculator.title for c in alike)
+        return Given(chosen=None, external_id=None, result=None, problem=f"one of several: {names}")
     best = choices[0]
     title, external_id = best.calculator.title, best.calculator.external_id
     try:

@@ -126,8 +126,18 @@ def _title(section: StoredSection, label: str) -> str:
 
 def _context(section: StoredSection, start: int, *more: str) -> tuple[str, ...]:
     """Return what stands over a place: chapter, heading, the items that it is a part of, more."""
-    over = [*section.path[-1:], section.heading, *_items_over(section.text, start)]
+    over = [*section.path[-1:], section.heading, _opening(section.text, start)]
+    over += _items_over(section.text, start)
     return tuple(dict.fromkeys(w for w in (*over, *more) if w))
+
+
+_OPENING = re.compile(r"[^.:;|]{20,200}(?=[.:;])")
+
+
+def _opening(text: str, start: int) -> str:
+    """Return how a section begins, which often says where it applies: "within the R-3 District …"."""
+    match = _OPENING.match(text)
+    return " ".join(match.group().split()) if match and match.end() < start else ""
 
 
 _ITEM = re.compile(r"^([ \t]*)\(?(?:[A-Za-z]{1,4}|\d{1,3})[).]\s+\S.*$", re.MULTILINE)
@@ -509,6 +519,7 @@ def _of_tiers(section: StoredSection, grid: Grid) -> Iterator[Calculator]:
         units = {
             s.unit for s in steps if not isinstance(s, Round | Share | Bound) and s.kind != "either"
         }
+        steps = _closed(steps)
         if len({s.source for s in steps}) < 2 or len(units) != 1:
             continue
         read = _range(rows[0].cells[0].text)
@@ -524,6 +535,19 @@ def _of_tiers(section: StoredSection, grid: Grid) -> Iterator[Calculator]:
             steps=tuple(steps),
             bindings=tuple(bound_to(section, r.span) for r in rows),
         )
+
+
+def _closed(steps: Sequence[Step]) -> list[Step]:
+    """Return tiers without the gaps of whole units: "$1 to $500" and "$501 to $2,000" leave none."""
+    tops = {w.most for s in steps for w in s.when if w.most is not None}
+    closed: list[Step] = []
+    for step in steps:
+        (when,) = step.when
+        below = [t for t in tops if when.least is not None and 0 < when.least - t <= 1]
+        if below:
+            when = replace(when, least=None, over=max(below))
+        closed.append(replace(step, when=(when,)))
+    return closed
 
 
 def _tier(row: Row, column: int, source: int) -> list[Step]:
@@ -689,8 +713,16 @@ def _distance(section: StoredSection, rounding: Rounding) -> int | None:
         if mine != its:
             break
         shared += 1
-    if rounding.rule.scope in ("section", "subsection") or not shared:
-        return None
-    wide = rounding.rule.scope in ("title", "ordinance", "code", "")
-    needed = len(other.path) if not wide else min(2, len(other.path))
-    return 1 + len(other.path) - shared if shared >= needed else None
+    reach = _reach(rounding.rule.scope, other.path)
+    return 1 + len(other.path) - shared if reach and shared >= reach else None
+
+
+def _reach(scope: str, path: Sequence[str]) -> int:
+    """Return how many steps of the path a section must share to be in the scope; 0: none can be."""
+    if scope in ("section", "subsection"):
+        return 0
+    named = (
+        n for n, step in enumerate(path, start=1) if scope and step.casefold().startswith(scope)
+    )
+    whole = 1 if scope in ("title", "ordinance", "code") else len(path)
+    return next(named, whole)

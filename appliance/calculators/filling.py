@@ -14,7 +14,8 @@ from typing import Literal
 
 from appliance.calculators.calculator import Calculator, Input
 from appliance.calculators.lexer import Token, tokens_of
-from appliance.calculators.units import alike, convert
+from appliance.calculators.units import alike, convert, unit_of
+from appliance.corpus.quantities import quantities
 from appliance.corpus.words import terms
 
 # Ends of the names that people give to inputs: "cost_usd", "lot_width_ft".
@@ -136,21 +137,26 @@ def stems(text: str) -> tuple[str, ...]:
 
 def _named(name: str, text: str) -> _Named:
     *words, last = re.findall(r"[a-z]+|\d+", name.casefold()) or [""]
-    unit = _SUFFIXES.get(last)
-    amount = _amount(text)
+    suffix = _SUFFIXES.get(last)
+    value, unit = _measured(text.strip())
     return _Named(
         name=name,
         text=text,
-        words=stems(" ".join(words if unit else [*words, last])),
-        value=None if amount is None or amount.value is None else Fraction(amount.value),
-        unit=(amount.unit if amount else None) or unit,
+        words=stems(" ".join(words if suffix else [*words, last])),
+        value=value,
+        unit=unit or suffix,
     )
 
 
-def _amount(text: str) -> Token | None:
-    """Return the number that a text is, with its unit; None if it is anything else."""
+def _measured(text: str) -> tuple[Fraction | None, str | None]:
+    """Return the number that a text is, with its unit if it has one; None if it is anything else."""
     tokens = tokens_of(text)
-    return tokens[0] if len(tokens) == 1 and tokens[0].kind == "amount" else None
+    if len(tokens) == 1 and tokens[0].kind == "amount" and tokens[0].value is not None:
+        return Fraction(tokens[0].value), tokens[0].unit
+    found = quantities(text)
+    if len(found) == 1 and found[0].span.of(text) == text:
+        return Fraction(found[0].value), unit_of(found[0].unit)
+    return None, None
 
 
 @dataclass(slots=True, kw_only=True)
