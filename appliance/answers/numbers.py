@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Literal
 
 from appliance.corpus.figures import Figure, figures
-from appliance.corpus.quantities import quantities, unit_named
+from appliance.corpus.quantities import unit_named
 from appliance.corpus.words import terms
 from appliance.domain import Citation, Span
 
@@ -65,13 +65,6 @@ def trace_numbers(
 def untraced(traced: Iterable[Traced]) -> tuple[str, ...]:
     """Return the figures that come from nothing, as they are written, each once."""
     return tuple(dict.fromkeys(t.text for t in traced if t.trace is None))
-
-
-def unsupported_numbers(answer: str, cited: Iterable[str]) -> tuple[str, ...]:
-    """Return the quantities of the answer that no cited text holds, as the answer writes them."""
-    held = {(q.value, q.unit) for text in cited for q in quantities(text)}
-    missing = [q.text for q in quantities(answer) if (q.value, q.unit) not in held]
-    return tuple(dict.fromkeys(missing))
 
 
 # ------------------------------------------------------------------ what is cited

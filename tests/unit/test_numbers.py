@@ -1,4 +1,4 @@
-"""Quantities however they are written, and those that no cited text holds."""
+"""Quantities however they are written."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from appliance.answers.numbers import unsupported_numbers
-from appliance.corpus.quantities import in_words, quantities
+from appliance.corpus.quantities import in_words, numbers, quantities
 from tests.growth import grows_linearly
 
 
@@ -110,35 +109,13 @@ def test_number_words_have_their_value(words: str, value: int) -> None:
     assert in_words(words) == value
 
 
-@pytest.mark.parametrize(
-    ("answer", "cited", "missing"),
-    [
-        ("At most 6 ft.", ["not over six (6) feet"], ()),
-        ("At most six feet.", ["not over 6'"], ()),
-        ("It costs $1,000.", ["a fee of one thousand dollars"], ()),
-        ("It costs $1,000 and takes 30 days.", ["a fee of $1,000.00"], ("30 days",)),
-        ("Up to six (6)  feet or six\nfeet.", ["7 feet"], ("six (6) feet", "six feet")),
-        ("Six feet, yes six feet.", [], ("Six feet", "six feet")),
-        ("4 feet", ["48 inches"], ("4 feet",)),
-        ("25 percent", ["25%"], ()),
-        ("6 feet", ["6 inches", "7 feet"], ("6 feet",)),
-        ("3½ feet", ["three and one-half feet"], ()),
-        ("no number", ["6 feet"], ()),
-        ("6 feet", ["a 6", "feet"], ("6 feet",)),
-    ],
-)
-def test_what_no_cited_text_holds_is_reported_as_written(
-    answer: str, cited: list[str], missing: tuple[str, ...]
-) -> None:
-    assert unsupported_numbers(answer, cited) == missing
-
-
 @given(st.text() | st.text("0123456789.,$%½/ ()'\"-feetinoneandhundred").map(str))
-def test_any_text_is_read_and_supports_itself(text: str) -> None:
-    assert unsupported_numbers(text, [text]) == ()
-    for quantity in quantities(text):
-        assert quantity.value >= 0
-        assert quantity.text
+def test_any_text_is_read(text: str) -> None:
+    for number in numbers(text):
+        assert number.value >= 0
+        assert number.text == " ".join(number.span.of(text).split())
+    with_unit = [n for n in numbers(text) if n.unit]
+    assert with_unit == quantities(text)
 
 
 @given(st.integers(0, 999_999))
