@@ -80,39 +80,56 @@ def held(stored: StoredCalculator) -> Held:
 # ------------------------------------------------------------------ calculating
 
 
-async def calculate(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picked:
+    """The calculator that is meant, with its inputs as far as they are known."""
+
+    held: Held
+    filled: Filled
+    others: tuple[Held, ...] = ()
+
+
+async def pick(
     store: Calculators,
     city: CityId,
     question: str,
     given: Mapping[str, str],
     *,
-    today: date,
     calculator: int | None = None,
-) -> Calculation:
-    """Answer a question by calculation.
+) -> Picked:
+    """Return the approved calculator that a question means, or the one of that number.
 
-    With `calculator` that one is used, whatever the question says.  Raises NoCalculator where no
-    approved one is meant or its words have changed, MissingInput and BadInput with the inputs' names.
+    Raises NoCalculator where none is meant, several are, or the one is not in use.
     """
-    others: tuple[Held, ...] = ()
     if calculator is not None:
         one = await _approved(store, city, calculator)
-        chosen, filled = one, fill(one.calculator, given, question)
-    else:
-        (chosen, choice), *rest = await _choices(store, city, question, given)
-        filled, others = choice.filled, tuple(other for other, _ in rest)
+        return Picked(held=one, filled=fill(one.calculator, given, question))
+    (chosen, choice), *rest = await _choices(store, city, question, given)
+    others = tuple(other for other, _ in rest[:NEAREST])
+    return Picked(held=chosen, filled=choice.filled, others=others)
+
+
+async def calculate(
+    store: Calculators, city: CityId, picked: Picked, *, today: date
+) -> Calculation:
+    """Work a picked calculator through by the law in force today.
+
+    Raises NoCalculator where its words have changed, and BadRequest, MissingInput or BadInput with the
+    inputs' names where they do not suffice.
+    """
+    one, filled = picked.held, picked.filled
     if filled.unused_numbers:
-        raise BadRequest(_no_such_input(chosen.calculator, filled.unused_numbers))
-    bound = await _checked(store, city, chosen, today)
+        raise BadRequest(_no_such_input(one.calculator, filled.unused_numbers))
+    bound = await _checked(store, city, one, today)
     computed = compute(bound, filled.given)
     return Calculation(
-        id=chosen.id,
+        id=one.id,
         calculator=bound,
         filled=filled,
         computed=computed,
         steps=await _proven(store, city, bound, computed, today),
         as_of=today,
-        others=others[:NEAREST],
+        others=picked.others,
     )
 
 

@@ -22,6 +22,7 @@ from appliance.calculate import (
     calculate,
     check,
     held,
+    pick,
     propose_for,
 )
 from appliance.calculation_json import calculation_json, calculator_json
@@ -77,14 +78,9 @@ def run_command(
     async def work(house: House) -> Calculation:
         of = city_of(city)
         await searchable(house.store, of)
-        return await calculate(
-            PostgresCalculators(house.pool),
-            of,
-            asked,
-            named,
-            today=date.today(),
-            calculator=calculator,
-        )
+        store = PostgresCalculators(house.pool)
+        picked = await pick(store, of, asked, named, calculator=calculator)
+        return await calculate(store, of, picked, today=date.today())
 
     found: Calculation = run_in_house(work)
     if as_json:

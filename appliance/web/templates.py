@@ -17,6 +17,9 @@ from appliance.answers.conversation import MOST_TURNS
 from appliance.answers.routing import LONGEST_QUESTION
 from appliance.answers.validity import dates_of, warning_of
 from appliance.ask import Finished
+from appliance.calculate import Calculation, Held, Picked
+from appliance.calculation_json import number
+from appliance.calculators.units import unit_name, written
 from appliance.domain import Abstention, City, Flag, Leg, Span, StoredSection
 from appliance.ports import Coverage
 from appliance.web.layout import blocks, quote_blocks, titles_over
@@ -58,6 +61,9 @@ _templates.env.filters |= {
     "quote_blocks": quote_blocks,
     "titles_over": titles_over,
     "way": _WAYS.__getitem__,
+    "written": written,
+    "unit_name": unit_name,
+    "plain_number": number,
     "fault": _FAULTS.__getitem__,
     "grade": _GRADES.__getitem__,
 }
@@ -102,6 +108,32 @@ def section_page(
     laid = blocks(section.text, quote)
     context = {"section": section, "blocks": laid, "city": city, "day": day}
     return _templates.TemplateResponse(request, "section.html", context)
+
+
+def calculate_page(
+    request: Request,
+    cities: Sequence[Coverage],
+    *,
+    city: str,
+    question: str,
+    listed: Sequence[Held],
+    picked: Picked | None,
+    calculation: Calculation | None,
+    problem: Problem | None,
+) -> Response:
+    """Return the page of calculators: a question, one's inputs, and a result with all its steps."""
+    context = {
+        "held": [c for c in cities if c.state.searchable],
+        "city": city,
+        "question": question,
+        "listed": listed,
+        "picked": picked,
+        "calculation": calculation,
+        "problem": problem,
+        "longest": LONGEST_QUESTION,
+    }
+    status = problem.status if problem else 200
+    return _templates.TemplateResponse(request, "calculate.html", context, status_code=status)
 
 
 def problem_page(
