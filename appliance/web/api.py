@@ -45,7 +45,7 @@ _PROBLEM: dict[str, Any] = {
     "model": Problem,
     "content": {"application/problem+json": {}},
 }
-_PROBLEMS: dict[int | str, dict[str, Any]] = {
+PROBLEMS: dict[int | str, dict[str, Any]] = {
     404: _PROBLEM | {"description": "No such city or section"},
     409: _PROBLEM | {"description": "Nothing has been ingested yet"},
     413: _PROBLEM | {"description": "The body is too large"},
@@ -54,7 +54,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
     | {"description": "The database does not answer, or the city is kept from being searched"},
 }
 
-routes = APIRouter(responses=_PROBLEMS)
+routes = APIRouter(responses=PROBLEMS)
 probes = APIRouter(tags=["probes"])
 
 SectionNumber = Annotated[

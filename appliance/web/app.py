@@ -17,7 +17,7 @@ from starlette.types import Message, Receive, Scope, Send
 from appliance.metrics import Metrics
 from appliance.serving.model_server import ServerState
 from appliance.settings import Settings
-from appliance.web import api, calculators, pages, problems
+from appliance.web import api, calculators, comparing, pages, problems
 from appliance.web.desk import Desk
 from appliance.web.perimeter import Measured, Perimeter
 from appliance.web.templates import HERE
@@ -49,6 +49,7 @@ def create_app(
     app.include_router(api.routes)
     app.include_router(calculators.api)
     app.include_router(api.probes)
+    app.include_router(comparing.routes)
     app.mount("/static", _Static(directory=HERE / "static"))
     app.add_middleware(Perimeter, own_names=own_names(house.settings))
     app.add_middleware(Measured, observe=metrics.http)

@@ -18,6 +18,7 @@ from appliance.answers.conversation import MOST_TURNS
 from appliance.answers.routing import LONGEST_QUESTION, checked_question
 from appliance.answers.validity import dates_of, warning_of
 from appliance.ask import Asked
+from appliance.compare import MOST_CITIES
 from appliance.domain import LEGS, Flag, Leg, Route, Span, Standing, State, StoredSection
 from appliance.ports import Coverage
 from appliance.web.desk import city_named
@@ -93,6 +94,32 @@ class AskBody(BaseModel):
             as_of=self.as_of or date.today(),
             before=tuple(map(checked_question, self.before)),
         )
+
+
+class CompareBody(BaseModel):
+    """One question to several cities."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {
+                    "cities": ["alder-falls-xx", "brackwater-county-xx"],
+                    "question": "How tall may a front yard fence be?",
+                },
+            ]
+        },
+    )
+
+    cities: list[str] = Field(
+        default=[],
+        max_length=MOST_CITIES,
+        description="Cities of this box; left out, those that the question names.",
+    )
+    question: str = Field(
+        description="As it is asked of one city.", json_schema_extra={"maxLength": LONGEST_QUESTION}
+    )
+    as_of: Day = None
 
 
 # ------------------------------------------------------------------ what goes out
@@ -339,6 +366,49 @@ class AnswerOut(_Out):
     draft: DraftOut | None = None
     office: str | None = None
     searched: SearchedOut | None = None
+
+
+class LookedOut(_Out):
+    """A form of a thing that was looked for in the whole code, and in how many sections it stands."""
+
+    form: str = Field(examples=["apiary"])
+    why: Literal["asked", "also called", "defined term"]
+    sections: int
+    of: str = Field(description="The thing, as the question writes it.", examples=["beehive"])
+
+
+class FactOut(_Out):
+    """Where a fact stands, in code points of its quote."""
+
+    start: int
+    end: int
+
+
+class CellOut(_Out):
+    """What one city's code says: a fact within a proven quote, or what was looked for in vain."""
+
+    found: bool
+    name: str
+    text: str = Field(description="The fact, exactly as the code has it; else why there is none.")
+    citations: tuple[CitationOut, ...]
+    searched: tuple[LookedOut, ...]
+    by: str | None = Field(description='Who chose: "rules", or a model by its name.')
+    office: str | None
+    fact: FactOut | None = None
+    sections: int | None = Field(
+        default=None, description="How many sections were read for the forms in `searched`."
+    )
+    absent: tuple[str, ...] = Field(
+        default=(), description="Things of the question that nothing in the code mentions."
+    )
+
+
+class ComparisonOut(_Out):
+    """One question to several cities, a cell each."""
+
+    question: str
+    as_of: date
+    cells: dict[str, CellOut] = Field(description="By city, in the order asked for.")
 
 
 class SectionOut(_Out):

@@ -20,6 +20,7 @@ from appliance.ask import Finished
 from appliance.calculate import Calculation, Held, Picked
 from appliance.calculation_json import number
 from appliance.calculators.units import unit_name, written
+from appliance.compare import Comparison
 from appliance.domain import Abstention, City, Flag, Leg, Span, StoredSection
 from appliance.ports import Coverage
 from appliance.web.layout import blocks, quote_blocks, titles_over
@@ -99,6 +100,31 @@ def question_page(
     }
     status = problem.status if problem else 200
     return _templates.TemplateResponse(request, "page.html", context, status_code=status)
+
+
+def comparison_page(
+    request: Request,
+    held: Sequence[Coverage],
+    *,
+    chosen: Sequence[str],
+    question: str,
+    as_of: date | None,
+    comparison: Comparison | None,
+    problem: Problem | None,
+) -> Response:
+    """Return the page where several cities are asked one question."""
+    context = {
+        "held": [c for c in held if c.chunks and c.state.searchable],
+        "chosen": chosen,
+        "question": question,
+        "as_of": as_of,
+        "today": date.today(),
+        "comparison": comparison,
+        "problem": problem,
+        "longest": LONGEST_QUESTION,
+    }
+    status = problem.status if problem else 200
+    return _templates.TemplateResponse(request, "compare.html", context, status_code=status)
 
 
 def section_page(

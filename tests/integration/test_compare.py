@@ -6,7 +6,9 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
+import httpx
 import pytest
+from fastapi import FastAPI
 
 from appliance.ask import ChatAt
 from appliance.compare import Comparison, EmptyCell, FoundCell, compare
@@ -16,6 +18,8 @@ from appliance.errors import BadRequest, NoSuchCity
 from appliance.ports import ChatMessage
 from appliance.store import embedded
 from appliance.testing import ScriptedChat
+from appliance.web.app import create_app
+from appliance.web.schemas import ComparisonOut
 from appliance.wiring import House, open_house
 from tests.integration.conftest import TODAY, Database, _copy_of, ingested, permitbox
 
@@ -79,6 +83,11 @@ async def house(twins: Database, corpus: Path) -> AsyncIterator[House]:
     async with open_house(twins.settings) as opened:
         await ingested(opened, corpus)
         yield opened
+
+
+def client_of(app: FastAPI) -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(app=app)
+    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080")
 
 
 async def asked(
@@ -183,6 +192,42 @@ async def test_a_demo_model_is_not_asked(house: House) -> None:
     table = await asked(house, FENCES, ELM, chat=ChatAt(chat=chat, demo=True))
     assert table.cells[0].text == "3 feet"
     assert not chat.seen
+
+
+# ------------------------------------------------------------------ the API and the page
+
+
+async def test_the_api_gives_the_form_that_it_describes(house: House) -> None:
+    async with client_of(create_app(house)) as client:
+        body = {"cities": [ELM, OAK], "question": FENCES, "as_of": TODAY.isoformat()}
+        given = await client.post("/api/compare", json=body)
+        assert given.status_code == 200, given.text
+        cells = ComparisonOut.model_validate_json(given.text).cells
+        assert (cells[ELM].text, cells[OAK].found) == ("3 feet", False)
+        assert (
+            given.json()["cells"] == comparison_json(await asked(house, FENCES, ELM, OAK))["cells"]
+        )
+        for wrong, status in (
+            ({"question": FENCES}, 422),  # names no city
+            ({"question": FENCES, "cities": ["nowhere-xx"]}, 404),
+            ({"question": " ", "cities": [ELM]}, 422),
+        ):
+            refused = await client.post("/api/compare", json=wrong)
+            assert refused.status_code == status, refused.text
+            assert refused.headers["content-type"] == "application/problem+json"
+
+
+async def test_the_page_has_a_row_for_each_city(house: House) -> None:
+    async with client_of(create_app(house)) as client:
+        page = await client.get("/compare", params={"city": [ELM, OAK], "q": FENCES})
+        assert page.status_code == 200
+        assert "<mark>3 feet</mark>" in page.text
+        assert "nothing in it mentions “fence”" in page.text
+        assert page.text.count("<tr") == 3
+        assert (await client.get("/compare")).status_code == 200
+        lost = await client.get("/compare", params={"city": "nowhere-xx", "q": FENCES})
+        assert lost.status_code == 404
+        assert 'role="alert"' in lost.text
 
 
 def test_the_command_prints_a_cell_for_each_city(house: House, twins: Database) -> None:
