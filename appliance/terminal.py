@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 from rich.console import Console
 
+from appliance.answers.harmless import visible
 from appliance.answers.validity import dates_of, warning_of
 from appliance.ask import Finished
 from appliance.domain import Abstention
 from appliance.ingest import Progress
+
+
+class PlainConsole(Console):
+    """A console on which texts from outside can only be read: they steer no terminal."""
+
+    def print(self, *objects: Any, **how: Any) -> None:
+        """Print as Rich does, texts without control characters and turns of direction."""
+        super().print(*(visible(o) if isinstance(o, str) else o for o in objects), **how)
 
 
 def print_answer(finished: Finished, out: Console) -> None:

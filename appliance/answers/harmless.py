@@ -43,10 +43,15 @@ def defused(text: str) -> str:
 
     Only brackets, colons of speakers and fences are written otherwise, one character for one.
     """
-    seen = _CONTROL.sub(" ", _UNSEEN.sub("", text))
+    shown = visible(text)
     for frame, other in _FRAMES:
-        seen = frame.sub(other, seen)
-    return seen
+        shown = frame.sub(other, shown)
+    return shown
+
+
+def visible(text: str) -> str:
+    """Return a text without characters that steer a screen, turn its direction or cannot be seen."""
+    return _CONTROL.sub(" ", _UNSEEN.sub("", text))
 
 
 def restored(text: str) -> str:

@@ -9,16 +9,16 @@ from datetime import date
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from appliance.corpus.entities import parse_having
 from appliance.domain import CityId, Having, parse_city_id
 from appliance.errors import BadRequest
 from appliance.settings import Settings, read_settings
+from appliance.terminal import PlainConsole
 from appliance.wiring import House, open_house
 
-out = Console(soft_wrap=True, highlight=False)
-err = Console(stderr=True, soft_wrap=True, highlight=False)
+out = PlainConsole(soft_wrap=True, highlight=False)
+err = PlainConsole(stderr=True, soft_wrap=True, highlight=False)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
 City = Annotated[str, typer.Option("--city", help="The city's id, like new-york-ny.")]
