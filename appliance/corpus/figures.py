@@ -41,9 +41,21 @@ class Figure:
 def figures(text: str) -> list[Figure]:
     """Return the figures of a text in reading order."""
     calendar_days = [*_dates(text), *_clocks(text), *_ordinals(text)]
-    taken = sorted([f.span for f in calendar_days] + [r.span for r in find_references(text)])
+    taken = sorted(
+        [f.span for f in calendar_days]
+        + [r.span for r in find_references(text)]
+        + [Span(start=m.start(), end=m.end()) for m in _LAW.finditer(text)]
+    )
     counted = _counted(text, _free(numbers(text), taken))
     return sorted([*calendar_days, *counted], key=lambda f: f.span)
+
+
+# "Local Law 11 of 2020", "Ordinance No. 2019-12": a name, which the registry is asked for.
+_LAW = re.compile(
+    r"\b(?:local\s+law|LL|ordinance|ord\.|resolution|bill|act)\s{0,2}(?:no\.?\s{0,2})?"
+    r"\d{1,6}(?:[-/]\d{1,6})?(?:\s+of\s+(?:19|20)\d\d)?(?!\d)",
+    re.IGNORECASE,
+)
 
 
 def _free(found: Sequence[Quantity], taken: Sequence[Span]) -> Iterator[Quantity]:
@@ -62,12 +74,13 @@ def _free(found: Sequence[Quantity], taken: Sequence[Span]) -> Iterator[Quantity
 _REPEATED = re.compile(r"\s{0,3}\(\s?[\d.,/½¼¾]{1,12}\s?\)")
 _NOUN = re.compile(r"(?:\s{1,3}|-)(?P<word>[A-Za-z][A-Za-z'’]{0,30}(?:-[A-Za-z]{1,30}){0,3})")
 _MOST_NOUNS = 4
+_PASSED_OVER = frozenset(["such", "said", "additional"])  # they name nothing
 _ENDS_NOUNS = frozenset(
     """
     a about above after all along also among an and any apart are as at away be been before behind below
     beneath between beyond but by can do does during each either even every except for from had has have if
     in inside including into is it its less long may more must nor not of off on only or other otherwise out
-    outside over per plus provided shall since so such than that the their them then there these they this
+    outside over per plus provided shall since so than that the their them then there these they this
     those through to total under unless until up upon was were when where whether which while who whose will
     with within without would x you your
     """.split()  # noqa: SIM905  (a word a line would take a page)
@@ -133,10 +146,14 @@ def _nouns(text: str, position: int) -> list[str]:
     if repeated := _REPEATED.match(text, position):
         position = repeated.end()
     words: list[str] = []
-    while len(words) < _MOST_NOUNS and (match := _NOUN.match(text, position)):
+    for _ in range(_MOST_NOUNS):
+        match = _NOUN.match(text, position)
+        if match is None:
+            break
         if match["word"].casefold() in _ENDS_NOUNS:
             break
-        words.append(match["word"])
+        if match["word"].casefold() not in _PASSED_OVER:
+            words.append(match["word"])
         position = match.end()
     return words
 
@@ -159,7 +176,8 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _CLOCK = re.compile(
-    r"(?<![\d:.])(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?\s?(?P<half>[ap])\.?\s?m\b\.?",
+    rf"(?<![\w:.])(?P<hour>\d{{1,2}}|{'|'.join(UNITS[1:13])})(?::(?P<minute>\d\d))?"
+    r"\s{0,3}(?:o['’]\s?clock\s{0,3})?(?P<half>[ap])(?:\.?\s?m\b\.?|(?:nte|ost)[\s-]meridi[ae][mn]\b)",
     re.IGNORECASE,
 )
 _ORDINAL_WORDS = (
@@ -191,7 +209,9 @@ def _dates(text: str) -> Iterator[Figure]:
 
 def _clocks(text: str) -> Iterator[Figure]:
     for match in _CLOCK.finditer(text):
-        hour = int(match["hour"]) % 12 + (12 if match["half"] in "pP" else 0)
+        written = match["hour"].casefold()
+        hour = int(written) if written.isdigit() else UNITS.index(written)
+        hour = hour % 12 + (12 if match["half"] in "pP" else 0)
         yield _at(text, match, hour * 100 + int(match["minute"] or 0), "clock")
 
 
