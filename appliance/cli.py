@@ -34,6 +34,7 @@ from appliance.commands.calc import calc_app
 from appliance.commands.compare import compare_command
 from appliance.commands.diff import diff_command
 from appliance.commands.gate import gate_command
+from appliance.commands.mcp import mcp_command
 from appliance.commands.options import (
     AsOf,
     City,
@@ -276,6 +277,7 @@ app.command("parse")(parse_command)
 app.command("refs")(refs_command)
 app.command("search")(search_command)
 app.command("reindex")(reindex_command)
+app.command("mcp")(mcp_command)
 
 
 # ------------------------------------------------------------------ serve, up, version
