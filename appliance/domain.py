@@ -480,7 +480,7 @@ class Route(StrEnum):
     OUT_OF_SCOPE = "out_of_scope"
     OTHER_CITY = "other_city"
     COMPARISON = "comparison"
-    CALCULATION = "calculation"
+    CALCULATION = "calculation"  # it asks for an amount and brings one along
     LOOKUP = "lookup"  # it only names parts of the law
     FOLLOW_UP = "follow_up"  # it is understood with the question before it
     RESEARCH = "research"
@@ -533,6 +533,7 @@ class Abstention:
     text: str
     searched: Searched
     office: str | None = None
+    places: tuple[CityId, ...] = ()  # of a comparison: the cities to compare
 
 
 Outcome = Answer | Abstention

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
+from appliance.answers.ownership import Owner
 from appliance.answers.proofs import proof_fields
 from appliance.answers.validity import dates_of
 from appliance.ask import Finished
@@ -23,7 +24,7 @@ from appliance.domain import (
     PendingAmendment,
     StoredSection,
 )
-from appliance.ports import AnswerRecord, Audit
+from appliance.ports import AnswerRecord, AnswerStatistic, Audit, OwnAnswer
 from appliance.retrieve import Retrieved
 
 
@@ -51,6 +52,7 @@ def outcome_json(finished: Finished) -> dict[str, Any]:
             "warnings": [],
             "reason": outcome.reason.value,
             "office": outcome.office,
+            "places": list(outcome.places),
             "searched": {
                 "chunks": outcome.searched.chunks,
                 "legs": list(outcome.searched.legs),
@@ -141,17 +143,42 @@ def _nearest_json(passage: Passage) -> dict[str, Any]:
     }
 
 
-def record_of(finished: Finished) -> AnswerRecord:
-    """Return what the audit trail keeps."""
+def record_of(finished: Finished, owner: Owner) -> AnswerRecord:
+    """Return what the trail of answers keeps: texts only as their owner can read them."""
     payload = outcome_json(finished)
     return AnswerRecord(
         city=finished.asked.city,
-        question=finished.asked.question,
         as_of=finished.asked.as_of,
         asked_at=datetime.now(UTC),
         outcome=str(payload["outcome"]),
-        payload=json.dumps(payload, ensure_ascii=False),
+        reason=payload["reason"],
+        cache=finished.cache,
+        took_ms=finished.timings_ms["total"],
+        owner=owner.name,
+        sealed=owner.seal(json.dumps(payload, ensure_ascii=False)),
     )
+
+
+def own_answer_json(kept: OwnAnswer, owner: Owner) -> dict[str, Any] | None:
+    """Return an answer with its id and time, or None if it is not this owner's."""
+    text = owner.open(kept.sealed)
+    if text is None:
+        return None
+    return {"id": str(kept.id), "asked_at": kept.asked_at.isoformat(), **json.loads(text)}
+
+
+def statistic_json(counted: AnswerStatistic) -> dict[str, Any]:
+    """Return the JSON form of what operators may know of the answers of a day."""
+    return {
+        "day": counted.day.isoformat(),
+        "city": counted.city,
+        "outcome": counted.outcome,
+        "reason": counted.reason,
+        "answers": counted.answers,
+        "from_cache": counted.from_cache,
+        "p50_ms": counted.p50_ms,
+        "p95_ms": counted.p95_ms,
+    }
 
 
 def audit_json(audited: Audited) -> dict[str, Any]:

@@ -46,6 +46,7 @@ def comparison(places: Sequence[City]) -> Abstention:
         text=f"This compares {names}: each is answered from its own code only. Open Compare, or run "
         f'permitbox compare --cities {ids} "…".',
         searched=_NOTHING,
+        places=tuple(p.id for p in places),
     )
 
 

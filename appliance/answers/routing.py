@@ -10,6 +10,7 @@ from datetime import date
 
 from appliance.answers.asked_day import asked_day
 from appliance.answers.conversation import standing_alone
+from appliance.corpus.figures import figures
 from appliance.corpus.named import asked_of
 from appliance.domain import City, CityId, Route
 from appliance.errors import QuestionRefused
@@ -67,6 +68,13 @@ _LOOKED_UP = re.compile(
     r"|you|i|see|want|to|look|up|find|and|about|under|at|wording|exact|whats|s)\b|[^\w]+",
     re.IGNORECASE,
 )
+_ASKS_AMOUNT = re.compile(
+    r"\bhow\s+(?:much|many|big|large|tall|high|wide|far|long|deep)\b"
+    r"|\bwhat(?:['’]?s|\s+(?:is|are|would|will))?\b.{0,60}\b(?:fees?|costs?|charges?|setbacks?|areas?|number|size|spaces)\b"
+    r"|\b(?:fee|cost|total|area|setback|parking|spaces)\b[^?]{0,80}\?",
+    re.IGNORECASE,
+)
+_TIMES = frozenset(["date", "day of year", "month of year", "clock", "ordinal"])
 _COMPARES = re.compile(
     r"\b(?:compar\w+|differ\w*|versus|vs|between|same\s+(?:in|as)|than|which\s+of)\b", re.IGNORECASE
 )
@@ -105,7 +113,15 @@ def routed(
 def _route(bare: str, whole: str) -> Route:
     if bare != whole:
         return Route.FOLLOW_UP
-    return Route.LOOKUP if looks_up(bare) else Route.RESEARCH
+    if looks_up(bare):
+        return Route.LOOKUP
+    return Route.CALCULATION if calculates(bare) else Route.RESEARCH
+
+
+def calculates(question: str) -> bool:
+    """Tell whether a question asks for an amount and brings one along: "… for 12 units?"."""
+    brought = [f for f in figures(question) if f.unit not in _TIMES and (f.unit or f.nouns)]
+    return bool(brought) and _ASKS_AMOUNT.search(question) is not None
 
 
 def looks_up(question: str) -> bool:

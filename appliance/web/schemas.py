@@ -365,6 +365,9 @@ class AnswerOut(_Out):
     note: str | None = None
     draft: DraftOut | None = None
     office: str | None = None
+    places: tuple[str, ...] = Field(
+        default=(), description="Of a comparison: the cities to compare with `/api/compare`."
+    )
     searched: SearchedOut | None = None
 
 

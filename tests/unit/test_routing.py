@@ -154,6 +154,11 @@ def test_any_question_is_routed(question: str) -> None:
         ("Compare our fences with those of Norfolk", Route.COMPARISON, None),
         ("Is Salem stricter than Norfolk on hens?", Route.COMPARISON, None),
         ("How far between my house and Norfolk Street?", Route.RESEARCH, None),
+        ("How many parking spaces for a church of 360 seats?", Route.CALCULATION, None),
+        ("What is the fee for a deck of $42,300?", Route.CALCULATION, None),
+        ("My lot is 8,500 sq ft. How much of it may I cover?", Route.CALCULATION, None),
+        ("How tall can my fence be?", Route.RESEARCH, None),
+        ("Can I keep three hens?", Route.RESEARCH, None),
     ],
 )
 def test_the_kind_of_a_question_is_told_by_rules(

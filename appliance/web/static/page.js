@@ -186,6 +186,11 @@ class Entry {
       el("span", {}, `a model finds that the quotes ${GRADES.get(support) ?? `say so to ${support}`}`)));
   }
 
+  calculator({ city: of, question: q }) {
+    return el("p", { class: "note" }, "Is it a matter of numbers? ",
+      el("a", { href: `/calculate?${new URLSearchParams({ city: of, q })}` }, "Calculate it"));
+  }
+
   warnings(answer) {
     const found = [];
     if (answer.outcome === "answer" && answer.withheld.length) {
@@ -194,6 +199,7 @@ class Entry {
         el("ul", {}, ...answer.withheld.map((claim) =>
           el("li", {}, bdi(claim.text), el("span", {}, claim.flags.map((f) => FAULTS[f]).join("; ")))))));
     }
+    if (answer.route === "calculation") found.push(this.calculator(answer));
     if (answer.note && !this.model) found.push(el("p", { class: "note" }, answer.note));
     return found;
   }
@@ -208,6 +214,10 @@ class Entry {
     });
     const box = el("section", { class: "abstained" }, el("h3", {}, "No answer from the code"),
       el("p", {}, answer.text));
+    if (answer.places.length) {
+      const wanted = new URLSearchParams([...answer.places.map((place) => ["city", place]), ["q", answer.question]]);
+      box.append(el("p", {}, el("a", { href: `/compare?${wanted}` }, "Compare these cities")));
+    }
     if (chunks) {
       box.append(el("p", { class: "small" },
         `Searched ${count(chunks, "passage")} by ${legs.map((leg) => WAYS[leg]).join(", ")}${words}.`));
