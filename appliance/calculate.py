@@ -21,8 +21,6 @@ from appliance.domain import Citation, CityId, Verdict
 from appliance.errors import BadRequest, NoCalculator
 from appliance.ports import CalculatorForm, Calculators, StoredCalculator
 
-# The words of a question must weigh so much in what a calculator is called; below, none is meant.
-LEAST_SCORE = 1.0
 # Another one whose score is so near might as well be meant: the person is asked which.
 AS_GOOD = 0.97
 NEAREST = 3  # other calculators that are named beside the chosen one
@@ -155,11 +153,7 @@ async def _choices(
 ) -> list[tuple[Held, Choice]]:
     """Return the approved calculators that the question may mean.  Raises NoCalculator."""
     approved = [held(s) for s in await store.listed(city, ["approved"])]
-    found = [
-        c
-        for c in choose(question, given, [h.calculator for h in approved])
-        if c.score >= LEAST_SCORE
-    ]
+    found = [c for c in choose(question, given, [h.calculator for h in approved]) if c.meant]
     if not found:
         raise NoCalculator(await _none(store, city, len(approved)))
     alike = meant_alike(found)

@@ -15,7 +15,7 @@ from datetime import date
 from fractions import Fraction
 
 from appliance.answers.citations import locate
-from appliance.calculate import LEAST_SCORE, meant_alike, proposals
+from appliance.calculate import meant_alike, proposals
 from appliance.calculators.calculator import Calculator
 from appliance.calculators.choosing import Choice, choose
 from appliance.calculators.compute import compute
@@ -131,8 +131,8 @@ async def measure_calculations(
 
 
 def _given(question: str, inputs: Mapping[str, str], proposed: Sequence[Calculator]) -> Given:
-    choices = choose(question, inputs, proposed)
-    if not choices or choices[0].score < LEAST_SCORE:
+    choices = [c for c in choose(question, inputs, proposed) if c.meant]
+    if not choices:
         return Given(chosen=None, external_id=None, result=None, problem="no calculator is meant")
     if len(alike := meant_alike(choices)) > 1:
         names = "; ".join(c.calculator.title for c in alike)

@@ -315,7 +315,7 @@ def test_hostile_text_gives_no_rule() -> None:
 
 def test_reading_grows_with_the_text() -> None:
     rule = "Use: 1 space per 250 sq. ft. of area, plus 1 per employee, but not less than 2 spaces. "
-    assert grows_linearly(lambda text: propose(section(text, "Parking")), rule, 20_000)
+    assert grows_linearly(lambda text: propose(section(text, "Parking")), rule, 8_000)
 
 
 # ------------------------------------------------------------------ a question
