@@ -8,6 +8,7 @@ measure, and numbers that count things ("no more than six (6) hens").
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -150,5 +151,6 @@ def _counts_them(
     following = terms(after.group())[: _WORDS_BETWEEN + 1] if after else []
     if counted & set(following):
         return True
-    measured = any(t.start <= span.start < t.end for t in taken)
+    last = bisect_right(taken, span.start, key=lambda t: t.start) - 1
+    measured = last >= 0 and span.start < taken[last].end
     return not measured and _BOUNDS.search(before) is not None

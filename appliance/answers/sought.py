@@ -115,7 +115,7 @@ _RULES: tuple[tuple[re.Pattern[str], tuple[Kind, ...]], ...] = tuple(
             (Kind.LENGTH,),
         ),
         (
-            r"\bhow long\b.*\b(?:driveway|fence|wall|sign|dock|pier|vehicle|trailer|block)\b.*\bbe\b",
+            r"\bhow long\b.*\b(?:driveway|fence|wall|sign|dock|pier|vehicle|trailer|block)\b.*\bbe\W*\Z",
             (Kind.LENGTH, Kind.DURATION),
         ),
         (r"\bhow long\b", (Kind.DURATION, Kind.LENGTH)),
