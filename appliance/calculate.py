@@ -7,7 +7,7 @@ looked up in the law in force today: where they have changed it is disabled, and
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from appliance.answers.citations import prove
@@ -166,8 +166,16 @@ async def _choices(
 
 
 def meant_alike(choices: Sequence[Choice]) -> list[Choice]:
-    """Return the first choice with those that the question means as much, the likeliest first."""
-    return [c for c in choices[: NEAREST + 1] if c.score >= AS_GOOD * choices[0].score]
+    """Return the first choice with others that the question means as much and that compute otherwise."""
+    first = choices[0]
+    rivals = [c for c in choices[1 : NEAREST + 1] if c.score >= AS_GOOD * first.score]
+    return [first, *(c for c in rivals if _rule(c) != _rule(first))]
+
+
+def _rule(choice: Choice) -> tuple[object, ...]:
+    """Return what a calculator computes, and by which record."""
+    one = choice.calculator
+    return one.external_id, one.unit, one.inputs, tuple(replace(s, source=0) for s in one.steps)
 
 
 async def _none(store: Calculators, city: CityId, approved: int) -> str:

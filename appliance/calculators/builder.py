@@ -336,7 +336,9 @@ def _of_cell(
         yield _of_rule(section, ratio, row.label, *over, titles=titles)
         return
     if based := _of_base(section, tokens, row):
-        yield _of_rule(section, based, _BULLET.sub("; ", row.label), *over, titles=titles)
+        yield _of_rule(
+            section, based, _BULLET.sub("; ", row.label).replace(":; ", ": "), *over, titles=titles
+        )
         return
     floor = cell.span.start
     for rule in _rules_in(tokens, bare):

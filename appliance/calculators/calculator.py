@@ -158,12 +158,10 @@ class Calculator:
 
     @property
     def digest(self) -> Digest:
-        """Return the name of what is computed and quoted, wherever it stands and in which version."""
-        bare = [
-            replace(b, version=Digest(""), span=Span(start=0, end=0), citation="")
-            for b in self.bindings
-        ]
-        return digest_of(to_json(replace(self, bindings=tuple(bare))))
+        """Return the name of what is computed, for what and by which record, whatever its version."""
+        steps = [replace(step, source=0) for step in self.steps]
+        inputs = [(i.name, i.unit, i.choices) for i in self.inputs]
+        return digest_of(repr((self.external_id, self.label, self.unit, inputs, steps)))
 
 
 _FORM: TypeAdapter[Calculator] = TypeAdapter(Calculator)

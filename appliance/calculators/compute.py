@@ -179,6 +179,8 @@ def _rate(step: Rate, values: Given, calculator: Calculator) -> tuple[Fraction, 
     per = written(step.per, step.per_unit, _noun(first))
     if step.per != 1:
         said += f" ÷ {per} = {written(times, 'each')}"
+    if step.per != 1 and whole == times:
+        said += f"; {written(times, 'each')}"
     if whole != times:
         fraction = "a fraction counts as a whole" if step.part == "whole" else "by the greater half"
         said += f", {fraction}: {written(whole, 'each')}"

@@ -1,10 +1,14 @@
 -- Statements of `calculators.py`: calculators, and the law that they stand on.
 
 -- name: propose_calculator
--- The same rule with the same words is proposed once, whatever was decided of it.
+-- The same rule is proposed once, whatever was decided of it; one whose words have changed is proposed
+-- again with its new words.
 insert into calculator (city_id, external_id, title, form, digest)
 select id, %(external_id)s, %(title)s, %(form)s::jsonb, %(digest)s from city where slug = %(city)s
-on conflict (city_id, digest) do nothing
+on conflict (city_id, digest) do update
+set form = excluded.form, title = excluded.title, state = 'proposed', because = null,
+    decided_by = null, decided_at = null, proposed_at = now()
+where calculator.state = 'disabled'
 returning id;
 
 -- name: calculators_of_city
