@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, Protocol
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -336,15 +337,18 @@ class CitationLookUp(Protocol):
     """What a citation that somebody wrote down can be about."""
 
     async def cited(
-        self, city: CityId, *, kind: str, number: str, whole: str
+        self, city: CityId, *, kind: str, number: str, whole: str, quote: str
     ) -> Sequence[StoredSection]:
-        """Return the sections, current or past, that bear a number or a whole citation."""
+        """Return the sections, current or past, that bear a number or a whole citation.
+
+        The text is "" of those that cannot hold the quote.
+        """
         ...
 
     async def cited_elsewhere(
         self, city: CityId, *, kind: str, number: str, whole: str, quote: str
     ) -> Sequence[StoredSection]:
-        """Return those of all other cities; the text is "" of those that cannot hold the quote."""
+        """Return those of all other cities."""
         ...
 
     async def holding(self, city: CityId, quote: str) -> Sequence[StoredSection]:
@@ -484,22 +488,69 @@ class Scanner(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRecord:
-    """What is kept of a question that was answered: the audit trail."""
+    """What is kept of a question that was answered: in clear only what may be counted."""
 
     city: CityId
-    question: str
     as_of: date
     asked_at: datetime
     outcome: str
-    payload: str  # the JSON of `permitbox ask`
+    reason: str | None  # of an abstention
+    cache: CacheHit | None
+    took_ms: float
+    owner: bytes  # the digest of the asker's secret
+    sealed: bytes  # the JSON of `permitbox ask`, for the asker only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnAnswer:
+    """An answer as its owner gets it back, still sealed."""
+
+    id: UUID
+    city: CityId
+    as_of: date
+    asked_at: datetime
+    outcome: str
+    sealed: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerStatistic:
+    """What an operator may know of the answers of one city on one day with one outcome."""
+
+    city: CityId
+    day: date
+    outcome: str
+    reason: str | None
+    answers: int
+    from_cache: int
+    p50_ms: float | None  # None: of an older box
+    p95_ms: float | None
+
+
+class AnswerTrail(Protocol):
+    """What was asked and answered, by who asked; texts are sealed."""
+
+    async def keep(self, record: AnswerRecord) -> None:
+        """Add an answer."""
+        ...
+
+    async def of_owner(
+        self, owner: bytes, *, id_: UUID | None = None, limit: int = 100
+    ) -> Sequence[OwnAnswer]:
+        """Return an asker's own answers, the newest first."""
+        ...
+
+    async def forget(self, owner: bytes, id_: UUID | None = None) -> int:
+        """Delete one answer of an asker, or all; return how many."""
+        ...
+
+    async def statistics(self, days: int) -> Sequence[AnswerStatistic]:
+        """Return counts and times of the last days."""
+        ...
 
 
 class Store(Searcher, Scanner, Protocol):
-    """The whole store, as the composition root opens it."""
-
-    async def keep(self, record: AnswerRecord) -> None:
-        """Add an answer to the audit trail."""
-        ...
+    """The whole of what is read to answer."""
 
 
 # ------------------------------------------------------------------ answers made before

@@ -14,9 +14,15 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Self, TypedDict
 
-from appliance.answers.citations import Judgement, judge, judge_here, read_writing
+from appliance.answers.citations import (
+    Judgement,
+    judge_here,
+    judge_writing,
+    of_the_code,
+    read_writing,
+)
 from appliance.answers.proofs import Checked, Held, Read
-from appliance.corpus.references import Cited, parse_citation, same_code
+from appliance.corpus.references import Cited, names_a_code, parse_citation, same_code
 from appliance.domain import CityId, SectionId, parse_city_id
 from appliance.errors import BadRequest
 from appliance.ports import CitationLookUp, Coverage, Searcher
@@ -88,6 +94,7 @@ class _LookUp(TypedDict):
     kind: str
     number: str
     whole: str
+    quote: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,20 +112,19 @@ class Verifier:
         """
         if claim.city not in self.places:
             await self.store.coverage(claim.city)  # raises, and says which names are near
-        named = _look_up_of(parse_citation(claim.citation))
         writing = read_writing(claim.citation, claim.claim, self.places[claim.city])
+        named = _look_up_of(parse_citation(claim.citation), writing.quote or "")
         here = await self.law.cited(claim.city, **named)
         if found := judge_here(writing, here, as_of=as_of):
             return found
-        quote = writing.quote or ""
-        return judge(
-            claim.citation,
-            claim.claim,
-            place=writing.place,
+        quote = writing.quote
+        return judge_writing(
+            writing,
             here=here,
-            elsewhere=await self.law.cited_elsewhere(claim.city, **named, quote=quote),
+            elsewhere=await self.law.cited_elsewhere(claim.city, **named),
             others=await self.law.holding(claim.city, quote) if quote else (),
-            foreign=self._names_another(writing.asked, claim.city),
+            foreign=not of_the_code(writing, here)
+            and self._names_another(writing.asked, claim.city),
             as_of=as_of,
         )
 
@@ -127,16 +133,15 @@ class Verifier:
 
         "San Mateo Municipal Code" and "SMMC" are.
         """
-        if _is_code_of(asked, self.places[city]):
+        if not names_a_code(asked) or _is_code_of(asked, self.places[city]):
             return False
         return any(_is_code_of(asked, words) for c, words in self.places.items() if c != city)
 
 
-def _look_up_of(cited: Cited) -> _LookUp:
+def _look_up_of(cited: Cited, quote: str) -> _LookUp:
     """Return how a citation is looked up: by its number, or as a whole if it has none."""
-    if cited.number:
-        return {"kind": cited.kind, "number": cited.number, "whole": cited.whole}
-    return {"kind": "whole", "number": cited.whole, "whole": cited.whole}
+    kind, number = (cited.kind, cited.number) if cited.number else ("whole", cited.whole)
+    return {"kind": kind, "number": number, "whole": cited.whole, "quote": quote}
 
 
 def _is_code_of(asked: Sequence[str], place: Sequence[str]) -> bool:

@@ -90,7 +90,9 @@ class _Draw:
         if len(words) < count:
             return ""
         first = self.rng.randrange(len(words) - count + 1)
-        return text[words[first][0] : words[first + count - 1][1]]
+        window = text[words[first][0] : words[first + count - 1][1]]
+        # A row of empty cells says nothing that could be quoted.
+        return window if len(re.findall(r"\w{2,}", window)) >= _FEWEST_WORDS - 3 else ""
 
 
 Way = Callable[[_Draw, Stored], "tuple[str, str, CityId, date] | None"]
@@ -231,8 +233,14 @@ def _cut(draw: _Draw, quote: str, _: Stored) -> str | None:
     return None
 
 
-def _other_case(_: _Draw, quote: str, __: Stored) -> str | None:
-    return quote.upper() if any(c.islower() for c in quote[1:]) else quote.lower()
+def _other_case(draw: _Draw, quote: str, _: Stored) -> str | None:
+    words = quote.split(" ")
+    inner = [i for i in range(1, len(words)) if 1 < len(words[i]) < 6 and words[i].isalpha()]
+    if not inner:
+        return None
+    at = draw.rng.choice(inner)
+    words[at] = words[at].swapcase()
+    return " ".join(words)
 
 
 _ALIVE = ("alive", "shared")

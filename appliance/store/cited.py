@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import cache, reduce
+from functools import cache
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from psycopg import AsyncConnection
 
+from appliance.answers.citations import INVISIBLE
 from appliance.corpus.labels import MENTIONED
 from appliance.corpus.words import terms
 from appliance.domain import CityId, Digest, SectionId, StoredSection
@@ -23,16 +25,18 @@ from appliance.store.postings import Ids, Posting, unpacked
 from appliance.store.rows import section_of
 from appliance.store.sql import statement
 
-# A number like "1-1" stands in many codes; more bearers than this are not looked at for a quote.
+# More bearers of a number than these are not looked at for a quote; "1-1" stands in many codes.
 _MOST_BEARERS = 200
+_MOST_ELSEWHERE = 50
 # So many of a quote's rarest terms nearly always leave its own chunk alone; so many sections are read.
 _RAREST = 4
-_MOST_READ = 12
+_MOST_CHUNKS = 100
+_MOST_READ = 4
 # The words at the edges of a quote may be read otherwise in their sentence ("sq. | ft.").
 _EDGE = 1
 _FEWEST_INNER = 4
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9]+\Z")
-_LONGEST_FRAGMENT = 6  # words
+_LONGEST_FRAGMENT = 10  # words
 
 
 class PostgresCited:
@@ -54,28 +58,38 @@ class PostgresLookUp:
         self._connection = connection
 
     async def cited(
-        self, city: CityId, *, kind: str, number: str, whole: str
+        self, city: CityId, *, kind: str, number: str, whole: str, quote: str
     ) -> Sequence[StoredSection]:
         """Return the sections, current or past, that bear a number or a whole citation."""
-        rows = await self._fetched(
-            "cited", city=city, number=number, kind=kind, whole=whole, limit=_MOST_BEARERS
-        )
-        return _owners(rows)
+        return await self._bearing("cited", city, kind, number, whole, quote, limit=_MOST_BEARERS)
 
     async def cited_elsewhere(
         self, city: CityId, *, kind: str, number: str, whole: str, quote: str
     ) -> Sequence[StoredSection]:
-        """Return those of all other cities; the text is "" of those that cannot hold the quote."""
+        """Return those of all other cities."""
+        return await self._bearing(
+            "cited_elsewhere", city, kind, number, whole, quote, limit=_MOST_ELSEWHERE
+        )
+
+    async def _bearing(
+        self, name: str, city: CityId, kind: str, number: str, whole: str, quote: str, *, limit: int
+    ) -> Sequence[StoredSection]:
+        """Return the sections; the text is "" of those that cannot hold the quote.
+
+        Where a table stands in some, those that only mention it are not meant.
+        """
         rows = await self._fetched(
-            "cited_elsewhere",
+            name,
             city=city,
             number=number,
             kind=kind,
             whole=whole,
             word=max(filter(_PLAIN_WORD.match, _inner(quote)), key=len, default=""),
-            limit=_MOST_BEARERS,
+            invisible=f"[{INVISIBLE}]",
+            limit=limit,
         )
-        return _owners(rows)
+        owners = [row for row in rows if row[-1] != MENTIONED]
+        return [section_of(row) for row in owners or rows]
 
     async def holding(self, city: CityId, quote: str) -> Sequence[StoredSection]:
         """Return sections of the city that may hold the quote: its rarest words, some of them in a row."""
@@ -122,22 +136,22 @@ def _inner(quote: str) -> list[str]:
 
 
 def _fragment(words: Sequence[str]) -> str:
-    """Return a pattern of the longest run of words that have no other way of writing."""
-    runs = [
-        list(run)
-        for plain, run in groupby(words, lambda w: _PLAIN_WORD.match(w) is not None)
-        if plain
-    ]
-    return r"\s+".join(max(runs, key=len, default=[])[:_LONGEST_FRAGMENT])
-
-
-def _owners(rows: Sequence[tuple[Any, ...]]) -> list[StoredSection]:
-    """Return the sections; where a table stands in some, those that only mention it are not meant."""
-    owners = [row for row in rows if row[-1] != MENTIONED]
-    return [section_of(row) for row in owners or rows]
+    """Return a pattern of some words of the quote in a row, whatever marks stand between them."""
+    plain = re.findall(r"[^\W_]+", " ".join(words))
+    runs = [list(run) for ascii_, run in groupby(plain, str.isascii) if ascii_]
+    return r"\W+".join(max(runs, key=len, default=[])[:_LONGEST_FRAGMENT])
 
 
 def _together(postings: Sequence[Posting]) -> Ids:
     """Return the chunks that hold every term, counting the next chunk's: a quote may go on there."""
-    reaches = [np.union1d(p.chunks, p.chunks - 1) for p in postings]
-    return reduce(np.intersect1d, reaches)[: 4 * _MOST_READ]
+    rarest, *others = (p.chunks for p in postings)
+    found = np.union1d(rarest, rarest - 1)
+    for chunks in others:
+        found = found[_among(found, chunks) | _among(found + 1, chunks)]
+    return found[:_MOST_CHUNKS]
+
+
+def _among(ids: Ids, chunks: Ids) -> NDArray[np.bool_]:
+    """Tell of each id whether it is among the chunks, which ascend."""
+    at = np.minimum(np.searchsorted(chunks, ids), len(chunks) - 1)
+    return chunks[at] == ids

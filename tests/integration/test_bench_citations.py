@@ -146,7 +146,7 @@ def _any_city(patch: pytest.MonkeyPatch) -> None:
     own, others = PostgresLookUp.cited, PostgresLookUp.cited_elsewhere
 
     async def cited(self: PostgresLookUp, city: CityId, **named: Any) -> list[StoredSection]:
-        return [*await own(self, city, **named), *await others(self, city, **named, quote="")]
+        return [*await own(self, city, **named), *await others(self, city, **named)]
 
     patch.setattr(PostgresLookUp, "cited", cited)
     patch.setattr(citations, "_same_code", lambda *_: True)
@@ -169,8 +169,8 @@ def _nearly(patch: pytest.MonkeyPatch) -> None:
 
 
 def _first_record(patch: pytest.MonkeyPatch) -> None:
-    own = citations._own
-    patch.setattr(citations, "_own", lambda writing, here: own(writing, here)[:1])
+    own = citations.of_the_code
+    patch.setattr(citations, "of_the_code", lambda writing, here: own(writing, here)[:1])
 
 
 def _digits_dropped(patch: pytest.MonkeyPatch) -> None:
@@ -195,12 +195,12 @@ def _any_order(patch: pytest.MonkeyPatch) -> None:
 
 
 def _whole_city(patch: pytest.MonkeyPatch) -> None:
-    judge = verify.judge
+    judge = verify.judge_writing
 
     def lenient(*arguments: Any, **named: Any) -> citations.Judgement:
         return judge(*arguments, **named | {"here": [*named["here"], *named["others"]]})
 
-    patch.setattr(verify, "judge", lenient)
+    patch.setattr(verify, "judge_writing", lenient)
     patch.setattr(citations, "_same_code", lambda *_: True)
 
 

@@ -401,6 +401,7 @@ def test_a_persons_citation_is_judged(
         ('"a) and "b" c of d"', [['a) and "b" c of d']]),
         ('"a)" and "b" c of d"', [['a)" and "b" c of d']]),
         ('6" high: "a b c"', [["a b c"]]),
+        ('"a) and "b c of 4"', [['a) and "b c of 4']]),
     ],
 )
 def test_quotes_are_read_in_pairs_only_where_the_marks_open_and_close(
