@@ -28,6 +28,7 @@ from appliance.ask import (
     drain,
 )
 from appliance.commands.absent import absent_command
+from appliance.commands.answers import answers_app
 from appliance.commands.audit import audit_command
 from appliance.commands.cache import cache_app
 from appliance.commands.calc import calc_app
@@ -57,6 +58,7 @@ from appliance.forms import (
     record_of,
 )
 from appliance.ingest import Summary, ingest
+from appliance.owner_file import owner_of_home
 from appliance.ports import Coverage
 from appliance.settings import read_settings
 from appliance.terminal import Ticker, print_answer
@@ -228,7 +230,7 @@ def ask_command(
         chat = await house.chat()
         events = answered(house.store, house.encoder, chat, asked, memory=memory)
         finished = await drain(events, show)
-        await house.store.keep(record_of(finished))
+        await house.trail.keep(record_of(finished, owner_of_home(house.settings.home)))
         return finished
 
     finished: Finished = run_in_house(work)
@@ -267,6 +269,7 @@ def verify_command(as_json: Json = False, as_of: AsOf = None) -> None:
 
 app.command("absent")(absent_command)
 app.command("audit")(audit_command)
+app.add_typer(answers_app, name="answers")
 app.add_typer(cache_app, name="cache")
 app.add_typer(calc_app, name="calc")
 app.add_typer(proof_app, name="proof")

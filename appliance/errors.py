@@ -52,6 +52,15 @@ class NoSuchCity(BadRequest):
         super().__init__(f"There is no city {city!r} in this box. {hint}")
 
 
+class NoSuchAnswer(BadRequest):
+    """There is no such answer of whoever asks for it."""
+
+    status = 404
+
+    def __init__(self) -> None:
+        super().__init__("There is no such answer of yours.")
+
+
 class NoSuchSection(BadRequest):
     """The section id is not in the registry."""
 

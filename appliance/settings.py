@@ -50,6 +50,7 @@ class Settings:
     chat_seconds: float = _setting(60.0, "after how many seconds a draft is given up")
     model_port: int = _setting(8081, "the loopback port of the model server that `up` starts")
     answer_cache: bool = _setting(True, "give an answer again to whoever asks the same (on or off)")
+    answer_days: int = _setting(90, "after how many days what was asked and answered is deleted")
     encoder_threads: int = _setting(0, "threads of the encoder (0: one per core)")
 
     @property
@@ -77,6 +78,7 @@ _INTEGERS = {
     "port": (0, 65535),
     "model_port": (1, 65535),
     "encoder_threads": (0, 512),
+    "answer_days": (1, 3650),
 }
 
 

@@ -20,6 +20,7 @@ from appliance.clients.chat import OpenAIChat
 from appliance.clients.encode import MiniLmEncoder
 from appliance.clients.rerank import LateReranker
 from appliance.errors import ChatUnavailable, SettingsError, StoreError
+from appliance.owner_file import owner_of_home
 from appliance.pipeline import pipeline_version
 from appliance.serving.model_server import Served, serving_now
 from appliance.settings import Secret, Settings
@@ -29,6 +30,7 @@ from appliance.store.database import Pool, open_pool, pgvector_warning, until_lo
 from appliance.store.history import PostgresHistory
 from appliance.store.loading import PostgresLoader, prepare_model
 from appliance.store.search import PostgresStore
+from appliance.store.trail import PostgresTrail
 from appliance.store.words import weigh_stale
 from models.manifest import Manifest, UnknownProfile, read_manifest
 
@@ -49,6 +51,7 @@ class House:
     encoder: MiniLmEncoder
     pool: Pool
     cache: PostgresAnswerCache
+    trail: PostgresTrail
     _stack: AsyncExitStack
     _chats: dict[str, ChatAt] = field(default_factory=dict)
 
@@ -108,6 +111,8 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
         stack.callback(encoder.close)
         tables = await prepare_model(pool, name=encoder.model, dimension=encoder.dimension)
         await weigh_stale(pool)
+        trail = PostgresTrail(pool, days=settings.answer_days)
+        await _seal_older(trail, settings)
         yield House(
             settings=settings,
             manifest=manifest,
@@ -117,8 +122,15 @@ async def open_house(settings: Settings) -> AsyncIterator[House]:
             encoder=encoder,
             pool=pool,
             cache=PostgresAnswerCache(pool, vectors=tables.vectors),
+            trail=trail,
             _stack=stack,
         )
+
+
+async def _seal_older(trail: PostgresTrail, settings: Settings) -> None:
+    """Give what an older box kept in clear to the home's own user, sealed."""
+    owner = owner_of_home(settings.home)
+    await trail.seal_older(owner.name, owner.seal)
 
 
 def _encoder(settings: Settings) -> MiniLmEncoder:

@@ -42,7 +42,8 @@ def settings() -> Iterator[Settings]:
     """Yield the settings of a home that any user can reach, as the database's own user must."""
     home = Path(tempfile.mkdtemp(prefix="pbx-"))
     home.chmod(0o755)
-    yield Settings(home=home / "home")
+    # Without the cache: tests that ask the same question must not meet one another's answers.
+    yield Settings(home=home / "home", answer_cache=False)
     shutil.rmtree(home)
 
 

@@ -98,11 +98,6 @@ select distinct l.kind, l.number
 from section_label l join city ci on ci.id = l.city_id
 where ci.slug = %(city)s and l.number = any(%(numbers)s);
 
--- name: keep_answer
-insert into answer (city_id, question, as_of, asked_at, outcome, payload)
-select id, %(question)s, %(as_of)s, %(asked_at)s, %(outcome)s, %(payload)s::jsonb
-from city where slug = %(city)s;
-
 -- ------------------------------------------------------------------ loading
 
 -- name: upsert_city

@@ -34,7 +34,6 @@ from appliance.domain import (
 )
 from appliance.errors import NoSuchCity, NoSuchSection
 from appliance.ports import (
-    AnswerRecord,
     Audit,
     ChunkPreview,
     Coverage,
@@ -260,21 +259,6 @@ class PostgresStore(PostgresRegister, PostgresScanner, PostgresCited):
         """Return which (kind, number) of the numbers exist in the city."""
         rows = await self._rows("known_labels", city=city, numbers=list(numbers))
         return {(kind, number) for kind, number in rows}
-
-    async def keep(self, record: AnswerRecord) -> None:
-        """Add an answer to the audit trail."""
-        async with connected(self._pool) as connection:
-            await connection.execute(
-                statement("keep_answer"),
-                {
-                    "city": record.city,
-                    "question": record.question,
-                    "as_of": record.as_of,
-                    "asked_at": record.asked_at,
-                    "outcome": record.outcome,
-                    "payload": record.payload,
-                },
-            )
 
     # -------------------------------------------------------------- below: plumbing
 

@@ -21,6 +21,7 @@ from appliance.naming import missing
 from appliance.ports import Coverage, Searcher
 from appliance.retrieve import Recipe, retrieve
 from appliance.web import stream
+from appliance.web.asker import Asker, remembered
 from appliance.web.desk import AtDesk, Desk, city_named, having_named
 from appliance.web.schemas import (
     AnswerOut,
@@ -74,7 +75,8 @@ End = Annotated[int | None, Query(ge=0, description="Code point after the quote.
     responses={
         200: {
             "description": "Server-sent events: `passages`, `token`, `citation`, then `answer` "
-            "(the JSON of `/api/ask`) and perhaps `support` (a model's opinion on one of its claims), "
+            "(the JSON of `/api/ask`; what was answered before has neither passages nor tokens) "
+            "and perhaps `support` (a model's opinion on one of its claims), "
             "or `error` (a problem).",
             "content": {
                 "text/event-stream": {
@@ -85,15 +87,18 @@ End = Annotated[int | None, Query(ge=0, description="Code point after the quote.
         }
     },
 )
-async def chat(body: AskBody, desk: AtDesk) -> stream.EventStream:
+async def chat(body: AskBody, desk: AtDesk, asker: Asker) -> Response:
     """Answer a question as it comes about."""
-    return await stream.opened(desk.answer(body.asked()))
+    response = await stream.opened(desk.answer(body.asked(), asker))
+    return remembered(response, asker, days=desk.house.settings.answer_days)
 
 
 @routes.post("/api/ask", tags=["ask"], responses={200: {"model": AnswerOut}})
-async def ask_whole(body: AskBody, desk: AtDesk) -> JSONResponse:
+async def ask_whole(body: AskBody, desk: AtDesk, asker: Asker) -> Response:
     """Answer a question in one piece."""
-    return JSONResponse(outcome_json(await drain(desk.answer(body.asked()))))
+    answer = await drain(desk.answer(body.asked(), asker))
+    response = JSONResponse(outcome_json(answer))
+    return remembered(response, asker, days=desk.house.settings.answer_days)
 
 
 @routes.get("/api/search", tags=["ask"], responses={200: {"model": HitsOut}})

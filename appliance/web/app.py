@@ -17,7 +17,7 @@ from starlette.types import Message, Receive, Scope, Send
 from appliance.metrics import Metrics
 from appliance.serving.model_server import ServerState
 from appliance.settings import Settings
-from appliance.web import api, calculators, comparing, pages, problems
+from appliance.web import api, calculators, comparing, history, pages, problems
 from appliance.web.desk import Desk
 from appliance.web.perimeter import Measured, Perimeter
 from appliance.web.templates import HERE
@@ -48,6 +48,8 @@ def create_app(
     app.include_router(calculators.page)
     app.include_router(api.routes)
     app.include_router(calculators.api)
+    app.include_router(history.page)
+    app.include_router(history.api)
     app.include_router(api.probes)
     app.include_router(comparing.routes)
     app.mount("/static", _Static(directory=HERE / "static"))

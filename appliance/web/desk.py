@@ -13,6 +13,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from appliance.answering import answered
+from appliance.answers.ownership import Owner
 from appliance.ask import Asked, Event, Finished
 from appliance.corpus.entities import parse_having
 from appliance.domain import CityId, Having, parse_city_id
@@ -31,15 +32,18 @@ class Desk:
     metrics: Metrics
     model_state: Callable[[], ServerState | None]  # None: this process runs no model server
 
-    async def answer(self, asked: Asked) -> AsyncGenerator[Event]:
-        """Yield the events of one question; its answer is on the books before it is shown."""
+    async def answer(self, asked: Asked, owner: Owner | None = None) -> AsyncGenerator[Event]:
+        """Yield the events of one question; its answer is on the books before it is shown.
+
+        There it belongs to `owner`, or to nobody who could read it.
+        """
         house = self.house
         chat, memory = await house.chat(), house.memory
         flow = answered(house.store, house.encoder, chat, asked, memory=memory)
         async with aclosing(flow) as events:
             async for event in events:
                 if isinstance(event, Finished):
-                    await house.store.keep(record_of(event))
+                    await house.trail.keep(record_of(event, owner or Owner.new()))
                     self.metrics.answered(event.outcome, event.timings_ms, event.cache)
                 yield event
 

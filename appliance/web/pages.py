@@ -10,11 +10,13 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from appliance.answers.conversation import MOST_TURNS
+from appliance.answers.ownership import Owner
 from appliance.answers.routing import checked_question
 from appliance.ask import Asked, Finished, drain
 from appliance.errors import PermitBoxError
 from appliance.web import templates
 from appliance.web.api import End, SectionNumber, Start, section_with_quote
+from appliance.web.asker import Asker, remembered
 from appliance.web.desk import AtDesk, Desk, city_named
 from appliance.web.problems import problem_of
 from appliance.web.schemas import Day, Problem
@@ -26,15 +28,16 @@ routes = APIRouter(include_in_schema=False)
 async def page(
     request: Request,
     desk: AtDesk,
+    asker: Asker,
     city: Annotated[str, Query(max_length=200)] = "",
     q: str = "",
     as_of: Annotated[Day, Query()] = None,
     before: Annotated[list[str], Query(max_length=MOST_TURNS)] = [],  # noqa: B006  (FastAPI copies it)
 ) -> Response:
     """Show the question page; a question in the address is answered in it."""
-    finished, problem = await _answered(desk, city, q, as_of, before) if q else (None, None)
+    finished, problem = await _answered(desk, asker, city, q, as_of, before) if q else (None, None)
     held = await desk.house.store.cities()
-    return templates.question_page(
+    shown = templates.question_page(
         request,
         held,
         city=city,
@@ -44,10 +47,16 @@ async def page(
         finished=finished,
         problem=problem,
     )
+    return remembered(shown, asker, days=desk.house.settings.answer_days) if finished else shown
 
 
 async def _answered(
-    desk: Desk, city: str, question: str, as_of: date | None, before: Sequence[str]
+    desk: Desk,
+    asker: Owner,
+    city: str,
+    question: str,
+    as_of: date | None,
+    before: Sequence[str],
 ) -> tuple[Finished | None, Problem | None]:
     """Return the answer, or the problem to show in its place."""
     try:
@@ -57,7 +66,7 @@ async def _answered(
             as_of=as_of or date.today(),
             before=tuple(map(checked_question, before)),
         )
-        return await drain(desk.answer(asked)), None
+        return await drain(desk.answer(asked, asker)), None
     except PermitBoxError as error:
         return None, problem_of(error)
 

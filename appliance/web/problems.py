@@ -103,7 +103,8 @@ def _respond(request: Request, shown: Problem, headers: dict[str, str] | None = 
 
 def _wants_page(request: Request) -> bool:
     """Tell whether a person looks at the response: a browser that goes to an address."""
-    is_page = request.url.path == "/" or request.url.path.startswith("/sections/")
+    path = request.url.path
+    is_page = path == "/" or path.startswith(("/sections/", "/history"))
     return is_page and "text/html" in request.headers.get("accept", "")
 
 

@@ -5,9 +5,10 @@ Every value is escaped by Jinja; no filter here makes markup.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from fastapi import Request
 from fastapi.responses import Response
@@ -160,6 +161,14 @@ def calculate_page(
     }
     status = problem.status if problem else 200
     return _templates.TemplateResponse(request, "calculate.html", context, status_code=status)
+
+
+def history_page(
+    request: Request, answers: Sequence[Mapping[str, Any]], *, names: Mapping[str, str], days: int
+) -> Response:
+    """Return the page of one's own questions; `names` are those of the cities."""
+    context = {"answers": answers, "names": names, "days": days}
+    return _templates.TemplateResponse(request, "history.html", context)
 
 
 def problem_page(

@@ -225,6 +225,7 @@ def permitbox(
     """Run the command as a process of its own and return what came of it."""
     if database is not None:
         variables["PERMITBOX_DSN"] = database.dsn
+        variables.setdefault("PERMITBOX_HOME", "/nonexistent/permitbox")
     done = subprocess.run(
         [*PERMITBOX, *arguments],
         input=stdin,
