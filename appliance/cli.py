@@ -48,6 +48,7 @@ from appliance.commands.options import (
     run_in_house,
 )
 from appliance.commands.parse import parse_command
+from appliance.commands.plan import plan_command
 from appliance.commands.proof import proof_app
 from appliance.commands.refs import refs_command
 from appliance.commands.reindex import reindex_command
@@ -281,6 +282,7 @@ app.command("refs")(refs_command)
 app.command("search")(search_command)
 app.command("reindex")(reindex_command)
 app.command("mcp")(mcp_command)
+app.command("plan")(plan_command)
 
 
 # ------------------------------------------------------------------ serve, up, version

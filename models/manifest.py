@@ -8,12 +8,14 @@ processes.  The file is part of the program, so anything wrong in it is a
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, TypeVar, cast, get_args
+
+from models.shapes import Hardware, Shape
 
 Engine = Literal["vllm", "llama-server"]
 Device = Literal["cpu", "cuda", "metal"]
@@ -86,6 +88,7 @@ class Llm:
     kv_cache_gib: float
     weights: Weights
     server: Server
+    shape: Shape
 
     @property
     def names(self) -> frozenset[str]:
@@ -103,6 +106,7 @@ class Encoder:
     max_tokens: int
     packages: tuple[str, ...]  # none: the owner provides it
     sha256: Mapping[str, str]  # of the files in those packages, by path
+    shape: Shape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +115,7 @@ class Reranker:
 
     name: str
     licence: str
+    shape: Shape
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +141,7 @@ class Profile:
     title: str
     demo: bool  # the model's wording is never shown as advice
     verified: bool  # these lines were run on that kind of hardware
+    hardware: Hardware
     llm: Llm
     encoder: Encoder
     reranker: Reranker | None
@@ -181,8 +187,11 @@ def parse_manifest(text: str) -> Manifest:
         top = _Table("manifest.toml", tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise ManifestBroken(f"manifest.toml: {error}") from None
+    known = _Known(
+        shapes=_each(top.table("shapes"), _shape), hardware=_each(top.table("hardware"), _hardware)
+    )
     tables = top.table("profiles")
-    profiles = tuple(_profile(name, tables.table(name)) for name in tables.names())
+    profiles = tuple(_profile(name, tables.table(name), known) for name in tables.names())
     of_models = top.table("roles")
     roles = {name: _roles(of_models.table(name)) for name in of_models.names()}
     top.finish()
@@ -192,21 +201,75 @@ def parse_manifest(text: str) -> Manifest:
     return Manifest(profiles=profiles, roles=MappingProxyType(roles))
 
 
-def _profile(name: str, table: _Table) -> Profile:
+T = TypeVar("T")
+
+
+def _each(table: _Table, read: Callable[[_Table], T]) -> Mapping[str, T]:
+    return MappingProxyType({name: read(table.table(name)) for name in table.names()})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """The shapes and machines that profiles name."""
+
+    shapes: Mapping[str, Shape]
+    hardware: Mapping[str, Hardware]
+
+    def shape(self, table: _Table) -> Shape:
+        return self.shapes[table.one_of("shape", tuple(self.shapes))]
+
+    def machine(self, table: _Table) -> Hardware:
+        return self.hardware[table.one_of("hardware", tuple(self.hardware))]
+
+
+def _shape(table: _Table) -> Shape:
+    shape = Shape(
+        layers=table.count("layers"),
+        hidden=table.count("hidden"),
+        heads=table.count("heads"),
+        kv_heads=table.whole("kv_heads"),
+        head_dim=table.count("head_dim"),
+        intermediate=table.count("intermediate"),
+        gated=table.flag("gated"),
+        vocabulary=table.count("vocabulary"),
+        tied=table.flag("tied"),
+        bits=table.amount("bits"),
+        group=table.whole("group"),
+    )
+    table.finish()
+    return shape
+
+
+def _hardware(table: _Table) -> Hardware:
+    hardware = Hardware(
+        memory_mib=table.count("memory_mib"),
+        unified=table.flag("unified"),
+        reserve_mib=table.whole("reserve_mib"),
+        bandwidth_gb_s=table.amount("bandwidth_gb_s"),
+        tflops=table.amount("tflops"),
+        fp8_cache=table.flag("fp8_cache"),
+        source=table.text("source"),
+    )
+    table.finish()
+    return hardware
+
+
+def _profile(name: str, table: _Table, known: _Known) -> Profile:
     profile = Profile(
         name=name,
         title=table.text("title"),
         demo=table.flag("demo"),
         verified=table.flag("verified"),
-        llm=_llm(table.table("llm")),
-        encoder=_encoder(table.table("encoder")),
-        reranker=_reranker(table.table("reranker")) if table.has("reranker") else None,
+        hardware=known.machine(table),
+        llm=_llm(table.table("llm"), known),
+        encoder=_encoder(table.table("encoder"), known),
+        reranker=_reranker(table.table("reranker"), known) if table.has("reranker") else None,
     )
     table.finish()
     return profile
 
 
-def _llm(table: _Table) -> Llm:
+def _llm(table: _Table, known: _Known) -> Llm:
     llm = Llm(
         served_name=table.text("served_name"),
         also_known_as=table.texts("also_known_as"),
@@ -217,6 +280,7 @@ def _llm(table: _Table) -> Llm:
         kv_cache_gib=table.amount("kv_cache_gib"),
         weights=_weights(table.table("weights")),
         server=_server(table.table("server")),
+        shape=known.shape(table),
     )
     table.finish()
     return llm
@@ -258,7 +322,7 @@ def _server(table: _Table) -> Server:
     return server
 
 
-def _encoder(table: _Table) -> Encoder:
+def _encoder(table: _Table, known: _Known) -> Encoder:
     encoder = Encoder(
         name=table.text("name"),
         licence=table.text("licence"),
@@ -266,6 +330,7 @@ def _encoder(table: _Table) -> Encoder:
         max_tokens=table.count("max_tokens"),
         packages=table.texts("packages"),
         sha256=table.text_table("sha256"),
+        shape=known.shape(table),
     )
     table.finish()
     return encoder
@@ -282,8 +347,10 @@ def _roles(table: _Table) -> Roles:
     return roles
 
 
-def _reranker(table: _Table) -> Reranker:
-    reranker = Reranker(name=table.text("name"), licence=table.text("licence"))
+def _reranker(table: _Table, known: _Known) -> Reranker:
+    reranker = Reranker(
+        name=table.text("name"), licence=table.text("licence"), shape=known.shape(table)
+    )
     table.finish()
     return reranker
 
@@ -315,6 +382,12 @@ class _Table:
         number = cast(int, self._get(key, int))
         if number < 1:
             raise ManifestBroken(f"{self.where}: {key} must be at least 1")
+        return number
+
+    def whole(self, key: str) -> int:
+        number = cast(int, self._get(key, int))
+        if number < 0:
+            raise ManifestBroken(f"{self.where}: {key} must not be negative")
         return number
 
     def amount(self, key: str) -> float:

@@ -23,14 +23,23 @@ TEXT = files("models").joinpath("manifest.toml").read_text("utf-8")
 
 def test_every_profile_of_the_design_is_there() -> None:
     names = [profile.name for profile in read_manifest().profiles]
-    assert names == ["cpu-demo", "rtx-5060-ti-16gb", "m4-pro-64gb"]
+    assert names == [
+        "cpu-demo",
+        "cpu-server",
+        "rtx-5060-ti-16gb",
+        "rtx-3060-12gb",
+        "rtx-4090-24gb",
+        "h200",
+        "m4-pro-64gb",
+    ]
 
 
 def test_an_unknown_profile_is_answered_with_the_known_ones() -> None:
     with pytest.raises(UnknownProfile) as caught:
         read_manifest().profile("cpu")
     assert str(caught.value) == (
-        "There is no hardware profile 'cpu'; choose cpu-demo or rtx-5060-ti-16gb or m4-pro-64gb."
+        "There is no hardware profile 'cpu'; choose cpu-demo or cpu-server or rtx-5060-ti-16gb or "
+        "rtx-3060-12gb or rtx-4090-24gb or h200 or m4-pro-64gb."
     )
 
 
