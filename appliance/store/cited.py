@@ -154,4 +154,5 @@ def _together(postings: Sequence[Posting]) -> Ids:
 def _among(ids: Ids, chunks: Ids) -> NDArray[np.bool_]:
     """Tell of each id whether it is among the chunks, which ascend."""
     at = np.minimum(np.searchsorted(chunks, ids), len(chunks) - 1)
-    return chunks[at] == ids
+    found: NDArray[np.bool_] = chunks[at] == ids
+    return found
