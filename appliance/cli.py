@@ -34,6 +34,7 @@ from appliance.commands.cache import cache_app
 from appliance.commands.calc import calc_app
 from appliance.commands.compare import compare_command
 from appliance.commands.diff import diff_command
+from appliance.commands.doctor import doctor_command
 from appliance.commands.gate import gate_command
 from appliance.commands.mcp import mcp_command
 from appliance.commands.options import (
@@ -281,6 +282,7 @@ app.command("parse")(parse_command)
 app.command("refs")(refs_command)
 app.command("search")(search_command)
 app.command("reindex")(reindex_command)
+app.command("doctor")(doctor_command)
 app.command("mcp")(mcp_command)
 app.command("plan")(plan_command)
 
