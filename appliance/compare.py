@@ -17,7 +17,14 @@ import anyio
 
 from appliance.absence import Scan, scan_each
 from appliance.answers.citations import prove
-from appliance.answers.extraction import Asked, asked_of, extracted, question_terms, things_of
+from appliance.answers.extraction import (
+    Asked,
+    asked_of,
+    extracted,
+    nouns_of,
+    question_terms,
+    things_of,
+)
 from appliance.answers.picking import REPLY_TOKENS, NothingPicked, Picked, pick_messages, picked
 from appliance.answers.ranking import pack
 from appliance.answers.routing import checked_question, named_places
@@ -31,9 +38,9 @@ from appliance.several import AT_ONCE, retrieve_in
 
 PASSAGES = 10  # of each city
 MOST_CITIES = 60  # of one comparison
-MOST_THINGS = (
-    4  # of a question are looked for where a cell stays empty, the rarest of the city first
-)
+NEAREST = 3  # passages that an empty cell names
+# Of a question so many things are looked for where a cell stays empty, the rarest of the city first.
+MOST_THINGS = 4
 PROMPT_TOKENS = 400  # rules, question and chat template, generously
 
 
@@ -58,6 +65,8 @@ class EmptyCell:
 
     city: City
     scans: tuple[Scan, ...]  # one for each thing that was looked for in the whole code
+    nearest: tuple[Passage, ...] = ()  # what was found, and does not answer as far as can be told
+    nouns: frozenset[str] = frozenset()  # those of the things that may be told to be absent
     why: str | None = None  # why the city was not searched at all
 
     @property
@@ -65,7 +74,7 @@ class EmptyCell:
         """Return what is said in the place of a fact."""
         if self.why is not None:
             return self.why
-        absent = [f"“{t}”" for s in self.scans if s.absent for t in s.things]
+        absent = [f"“{t}”" for s in self.scans if s.absent for t in s.things if t in self.nouns]
         nowhere = f"; nothing in it mentions {' or '.join(absent)}" if absent else ""
         return f"not found in this city's code{nowhere}"
 
@@ -200,7 +209,12 @@ async def _cell(
             return cell
     elif choice is None and (cell := _by_rules(city, asked, passages, as_of)):
         return cell
-    return EmptyCell(city=city, scans=await _scanned(store, city.id, question, asked, as_of))
+    return EmptyCell(
+        city=city,
+        scans=await _scanned(store, city.id, question, asked, as_of),
+        nearest=passages[:NEAREST],
+        nouns=nouns_of(question),
+    )
 
 
 def _by_rules(

@@ -10,7 +10,7 @@ from typing import Any
 
 from appliance.absence import Looked, Mentioned, Scan, sentence
 from appliance.compare import Cell, Comparison, EmptyCell
-from appliance.forms import citation_json
+from appliance.forms import citation_json, nearest_json
 
 
 def comparison_json(comparison: Comparison) -> dict[str, Any]:
@@ -35,6 +35,7 @@ def _cell_json(cell: Cell, day: date) -> dict[str, Any]:
             "searched": looked,
             "sections": sections,
             "absent": [t for s in cell.scans if s.absent for t in s.things],
+            "nearest": [nearest_json(p) for p in cell.nearest],
             "by": None,
             "office": cell.city.office,
         }

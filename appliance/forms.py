@@ -57,7 +57,7 @@ def outcome_json(finished: Finished) -> dict[str, Any]:
                 "chunks": outcome.searched.chunks,
                 "legs": list(outcome.searched.legs),
                 "terms": list(outcome.searched.terms),
-                "nearest": [_nearest_json(p) for p in outcome.searched.nearest],
+                "nearest": [nearest_json(p) for p in outcome.searched.nearest],
             },
         }
     return base | {
@@ -133,7 +133,8 @@ def citation_json(number: int, citation: Citation, day: date) -> dict[str, Any]:
     } | (proof_fields(citation, day) | _in_time(section, day))
 
 
-def _nearest_json(passage: Passage) -> dict[str, Any]:
+def nearest_json(passage: Passage) -> dict[str, Any]:
+    """Return the JSON form of a passage that came near and does not answer."""
     return {
         "section": passage.section.citation,
         "section_id": passage.section.id,

@@ -120,6 +120,8 @@ _BOUNDS = re.compile(
 # How far the thing may stand behind its number: "six (6) adult female chickens".
 _WORDS_BETWEEN = 4
 _AFTER = re.compile(r"[^.;:()\n]{0,60}")
+# "One of its members" is no number of members.
+_ONE_OF = re.compile(r"\s+of\s+(?:the|its|their|such|these|those|his|her|any|all)\b", re.IGNORECASE)
 # What a number names instead of counting.
 _LABEL = re.compile(
     r"(?:sec(?:tion|\.)?|chapter|article|table|title|part|item|no\.|number|figure|ordinance|paragraph"
@@ -147,6 +149,8 @@ def _counts_them(
     text: str, span: Span, before: str, counted: frozenset[str], taken: Sequence[Span]
 ) -> bool:
     """Tell whether a number counts the things: they follow it, or it bounds what was named before."""
+    if _ONE_OF.match(text, span.end):
+        return False
     after = _AFTER.match(text, span.end)
     following = terms(after.group())[: _WORDS_BETWEEN + 1] if after else []
     if counted & set(following):

@@ -58,6 +58,9 @@ def _show(cell: Cell) -> None:
         out.print(f"  {section.citation} ({dates_of(section)})", style="dim", markup=False)
         return
     out.print(f"  {cell.text}", markup=False)
+    for passage in cell.nearest:
+        near = f"{passage.section.citation} {passage.section.heading}"
+        out.print(f"  nearest: {near}", style="dim", markup=False)
     for scan in cell.scans:
         looked = ", ".join(f"{f.form} ({f.sections:,})" for f in scan.looked)
         out.print(f"  looked for: {looked}", style="dim", markup=False)

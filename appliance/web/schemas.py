@@ -404,6 +404,9 @@ class CellOut(_Out):
     absent: tuple[str, ...] = Field(
         default=(), description="Things of the question that nothing in the code mentions."
     )
+    nearest: tuple[NearestOut, ...] = Field(
+        default=(), description="What was found for the question, and does not answer it for sure."
+    )
 
 
 class ComparisonOut(_Out):

@@ -14,6 +14,7 @@ from appliance.answers.extraction import (
     candidates,
     clauses,
     extracted,
+    nouns_of,
     question_terms,
     things_of,
 )
@@ -178,8 +179,24 @@ def test_rows_are_read_under_their_header_and_items_under_what_introduces_them()
 def test_things_are_named_as_the_question_writes_them() -> None:
     things = [words for words, _ in things_of("How far must a beehive stand from the lot line?")]
     assert things[0] == "beehive"
+    assert things_of("a grandfathered shop")[0] == ("grandfathered", frozenset({"grandfath"}))
+    assert len(things_of("a grandfathered shop")) == 2
     assert {"lot", "line"} <= set(things)
     assert "far" not in things
+
+
+@pytest.mark.parametrize(
+    ("question", "nouns"),
+    [
+        ("How tall may a fence in a front yard be?", {"fence", "yard"}),
+        ("How far must a beehive stand?", {"beehive"}),
+        ("How long may a grandfathered shop sit idle?", {"grandfathered"}),
+        ("How long is a permit good for if the work has not begun?", {"work"}),
+    ],
+)
+def test_only_nouns_are_told_to_be_absent(question: str, nouns: set[str]) -> None:
+    assert nouns_of(question) - {"permit"} >= nouns
+    assert not nouns_of(question) & {"begun", "idle", "sit"}
 
 
 # ------------------------------------------------------------------ for any text

@@ -46,6 +46,7 @@ HENS = sought("How many hens may I keep?")
         ("No more than 4 chickens on 2 acres", HENS, [("4", 4)]),
         ("The number of hens shall not exceed six.", HENS, [("six", 6)]),
         ("Section 12 hens", HENS, []),
+        ("one of the hens, or 2 of them", HENS, []),
         ("(1) Hens are kept in a coop", HENS, []),
         ("hens in 4.5 acres or R-4", HENS, []),
         ("a sale may be held twice a year", wanted(Kind.COUNT), [("twice", 2)]),
