@@ -57,7 +57,6 @@ def frame_of(event: Event) -> bytes:
                 "blocks": blocks_json(quote_blocks(event.citation)),
                 "titles": titles_over(event.citation),
                 "notices": [warning_of(law, event.as_of) for law in laws],
-                "as_of": event.as_of.isoformat(),
             }
             cited = citation_json(event.number, event.citation, event.as_of)
             return frame("citation", cited | shown)

@@ -78,7 +78,7 @@ async def test_a_stream_is_passages_then_proven_citations_then_the_answer(client
     assert set(names[1:-1]) == {"citation"}
     answer = events[-1][1]
     shown = [
-        {k: v for k, v in data.items() if k not in ("blocks", "titles", "notices", "as_of")}
+        {k: v for k, v in data.items() if k not in ("blocks", "titles", "notices")}
         for n, data in events
         if n == "citation"
     ]
