@@ -82,10 +82,24 @@ def propose(section: StoredSection, roundings: Sequence[Rounding] = ()) -> list[
         return []
     found: dict[str, Calculator] = {}
     for draft in _drafts(section):
+        if _goes_on(draft.unread):
+            continue  # a part of a sum would be taken for the whole
         whole = _rounded(_capped(draft, section), section, roundings)
         if _sound(whole):
             found.setdefault(whole.digest, whole)
     return list(found.values())
+
+
+_MORE = re.compile(
+    r"(?:[^.;]{0,40}?[,;]\s*)?(?:plus|\+|and|or)\s+(?:an?\s+)?(?:additional\s+)?", re.IGNORECASE
+)
+
+
+def _goes_on(unread: str) -> bool:
+    """Tell whether what was not read is a further amount of the same rule: "plus 1 trailer space …"."""
+    match = _MORE.match(unread)
+    following = tokens_of(unread[match.end() : match.end() + 60]) if match else []
+    return bool(following) and following[0].kind == "amount"
 
 
 def _drafts(section: StoredSection) -> Iterator[Calculator]:
@@ -223,7 +237,10 @@ def _of_prose(section: StoredSection, prose: str) -> Iterator[Calculator]:
     banded: list[tuple[Rule, Span, When]] = []
     for rule in _rules_in(tokens_of(prose), bare):
         label = _label_before(prose, floor, rule.span.start)
+        nameless = floor and not len(label) and not prose[floor : rule.span.start].strip()
         floor = rule.span.end
+        if nameless:
+            continue  # the next column of a table that has lost its lines
         band = _band(label.of(prose), rule)
         if band is not None:
             banded.append((rule, label, band))
@@ -331,7 +348,7 @@ def _of_cell(
     named = " ".join((section.heading, *over, row.label))
     bare = "space" if _PARKING.search(named) else None
     titles = [row.cells[0], *([title] if title and not own else [])]
-    tokens = tokens_of(cell.text, cell.span.start)
+    tokens = _in_cell(tokens_of(cell.text, cell.span.start))
     if ratio := _ratio(section, named, cell.span):
         yield _of_rule(section, ratio, row.label, *over, titles=titles)
         return
@@ -350,6 +367,12 @@ def _of_cell(
         rest = section.text[rule.span.end : cell.span.end].strip(" .,;*\n")
         whole = _of_rule(section, rule, " ".join(label.split()), *over, titles=titles)
         yield replace(whole, unread=" ".join(rest.split())[:400])
+
+
+def _in_cell(tokens: Sequence[Token]) -> list[Token]:
+    """Return the tokens of a cell, where a capital is a name's and ends nothing but a sentence."""
+    before = ["", *(t.text for t in tokens)]
+    return [replace(t, capital=t.capital and before[n].endswith(".")) for n, t in enumerate(tokens)]
 
 
 _BASES = re.compile(

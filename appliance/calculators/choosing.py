@@ -17,12 +17,15 @@ from appliance.corpus.lay import widened
 from appliance.corpus.words import K1, B, average_length, idf, terms
 
 # What the words of a question ask for; the first that occurs counts.
-_ASKED = (
-    (re.compile(r"\b(?:fees?|cost|charges?|pay|dollars?|how much (?:is|does|will)|fine|penalty)\b", re.IGNORECASE), "dollar"),
-    (re.compile(r"\b(?:parking|stalls?|spaces)\b", re.IGNORECASE), "space"),
-    (re.compile(r"\b(?:setback|how (?:far|wide|tall|high)|width|height|yard)\b", re.IGNORECASE), "foot"),
-    (re.compile(r"\b(?:area|square f(?:ee|oo)t|how (?:big|large)|coverage)\b", re.IGNORECASE), "sqft"),
-)  # fmt: skip
+_FORMS = (
+    ("dollar", r"fees?|cost|charges?|pay|dollars?|how much (?:is|does|will)|fine|penalty"),
+    ("space", r"parking|stalls?|spaces"),
+    ("foot", r"setback|how (?:far|wide|tall|high)|width|height|yard"),
+    ("sqft", r"area|square f(?:ee|oo)t|how (?:big|large)|coverage"),
+    # "How many trees": things that no amount of money, room or length is.
+    ("each", r"how many (?!can|may|must|should|do|does|are|is|will|feet|days|hours|months)[a-z]+"),
+)
+_ASKED = [(unit, re.compile(rf"\b(?:{form})\b", re.IGNORECASE)) for unit, form in _FORMS]
 _OTHER_UNIT = 0.4  # of the score, if the result is not what is asked for
 _EMPTY = 0.5  # of the score that an input counts that could not be filled
 _UNSAID = 0.3  # taken off where no number of the question is of use
@@ -100,8 +103,7 @@ def _telling(term: str) -> bool:
 
 def asked_unit(question: str) -> str | None:
     """Return the unit of what a question asks for, if its words say that."""
-    found = [(m.start(), unit) for form, unit in _ASKED if (m := form.search(question))]
-    return found[0][1] if found else None
+    return next((unit for unit, form in _ASKED if form.search(question)), None)
 
 
 def _bag(calculator: Calculator) -> Counter[str]:

@@ -18,7 +18,7 @@ from appliance.corpus.quantities import in_words
 Kind = Literal["amount", "unit", "word", "mark", "reference"]
 
 _UNIT_WORDS = {
-    "sqft": r"sq(?:uare|\.)?[\s-]{0,3}(?:feet|foot|ft\.?)|sqft|s\.?f\.",
+    "sqft": r"sq(?:uare|\.)?[\s-]{0,3}(?:feet|foot|ft\.?)|sqft|s\.?f\.?(?![a-z])",
     "sqyd": r"square\s(?:yards?)",
     "cuft": r"cu(?:bic|\.)?\s{0,2}(?:feet|foot|ft\.?)",
     "cuyd": r"cu(?:bic|\.)?\s{0,2}(?:yards?|yds?\.?)",

@@ -109,7 +109,7 @@ _GOES_ON = frozenset(
         "open",
     ]
 )
-_JOINS = frozenset(("plus", "and"))
+_JOINS = frozenset(("plus", "and", "+"))
 _LEADING = frozenset(("a", "an", "the", "any", "such", "each", "every", "said", "its"))
 _LEAST = (
     "not less than", "no less than", "in no case less than", "with a minimum of", "a minimum of",
@@ -201,7 +201,7 @@ def rule_at(tokens: Sequence[Token], at: int, bare: str | None) -> tuple[Rule, i
     end = _segment(tokens, at, reading)
     if end is None:
         return None
-    while (following := _joined(tokens, end)) is not None:
+    while (following := _joined(tokens, end, reading.unit)) is not None:
         after = _segment(tokens, following, reading)
         if after is None:
             break
@@ -258,13 +258,20 @@ def _text(tokens: Sequence[Token], i: int) -> str:
     return token.text if token else ""
 
 
-def _joined(tokens: Sequence[Token], i: int) -> int | None:
-    """Return where the next segment begins, behind ", plus" or "and"; None if there is none."""
-    if _text(tokens, i) in (",", ";", "."):
+def _joined(tokens: Sequence[Token], i: int, unit: str | None = None) -> int | None:
+    """Return where the next segment begins, behind ", plus" or "and"; None if there is none.
+
+    Of parking, a sentence that goes on with an amount of its own and no other use is one, too.
+    """
+    mark = _text(tokens, i)
+    if mark in (",", ";", "."):
         i += 1
-    if says(tokens, i, ("in", "addition", "to")) or _text(tokens, i) not in _JOINS:
+    joins = _text(tokens, i) in _JOINS
+    if says(tokens, i, ("in", "addition", "to")) or not (joins or (mark and unit == "space")):
         return None
-    i += 1
+    if not joins and mark not in (";", "."):
+        return None
+    i += joins
     if _text(tokens, i) in ("an", "a") and _text(tokens, i + 1) == "additional":
         i += 2
     token = _at(tokens, i)
@@ -272,7 +279,10 @@ def _joined(tokens: Sequence[Token], i: int) -> int | None:
 
 
 def _skip_remark(tokens: Sequence[Token], i: int) -> int:
-    """Return the index behind a remark in brackets without numbers: "(no exclusions)"."""
+    """Return the index behind a remark without numbers: "(no exclusions)", ", exclusive of bassinets,"."""
+    if _text(tokens, i) == "," and _text(tokens, i + 1) in ("exclusive", "excluding", "including"):
+        _, end = _noun(tokens, i + 2 + (_text(tokens, i + 2) == "of"))
+        return end
     if _text(tokens, i) != "(":
         return i
     for j in range(i + 1, min(i + 14, len(tokens))):
@@ -359,6 +369,9 @@ def _rate(
 ) -> int | None:
     """Read "per 250 sq. ft. of floor area, or fraction thereof, up to 4,000 square feet"."""
     behind, additional = _per(tokens, i)
+    if behind is None and _text(tokens, i) == "of" and unit in ("sqft", "acre"):
+        _, i = _noun(tokens, i + 1)
+        behind, additional = _per(tokens, i)
     if behind is None:
         return None
     counted, end = _counted(tokens, behind)
