@@ -410,9 +410,10 @@ WEIGHTS: Mapping[str, float] = {
 # the weights were not fitted on.  A cell is filled from .6 on: a wrong one costs one and a half right ones.
 _SHARE, _SIMILARITY, _NEAR, _AT_ZERO = 2.7, 5.0, 1.2, -4.5
 _LIKELY = 0.6
-# Words without a quantity, of which there are many and no share says much: the clause must have half of
-# what the question is about, in a passage that is not faint.
-_HALF, _NOT_FAINT = 0.5, 0.46
+# Words without a quantity, of which there are many and no share says much: the clause must have much of
+# what the question is about, in a passage that is not faint.  So 15 of 72 questions of the same files that
+# ask for no quantity are answered, 12 of them from a gold section.
+_MUCH, _NOT_FAINT = 0.4, 0.46
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -457,7 +458,7 @@ def _value(candidate: Candidate) -> object:
 def _sure(best: Extracted) -> bool:
     signs = best.candidate.signs
     if best.candidate.measure is None:
-        return signs["clause"] >= _HALF and signs["similarity"] >= _NOT_FAINT
+        return signs["clause"] >= _MUCH and signs["similarity"] >= _NOT_FAINT
     return likelihood(best) >= _LIKELY
 
 
