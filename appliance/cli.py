@@ -37,6 +37,7 @@ from appliance.commands.diff import diff_command
 from appliance.commands.doctor import doctor_command
 from appliance.commands.gate import gate_command
 from appliance.commands.mcp import mcp_command
+from appliance.commands.models import app as models_app
 from appliance.commands.options import (
     AsOf,
     City,
@@ -283,6 +284,7 @@ app.command("refs")(refs_command)
 app.command("search")(search_command)
 app.command("reindex")(reindex_command)
 app.command("doctor")(doctor_command)
+app.add_typer(models_app, name="models")
 app.command("mcp")(mcp_command)
 app.command("plan")(plan_command)
 

@@ -27,8 +27,10 @@ from pathlib import Path
 
 from appliance.errors import ModelServerFailed, WeightsRefused
 from appliance.serving import guard
+from appliance.serving.weights import verify
 from appliance.settings import PREFIX, Settings
 from models.manifest import FolderWeights, Llm, PackagedWeights, Server
+from models.shapes import Shape
 
 Tell = Callable[[str], None]
 
@@ -147,16 +149,21 @@ async def provide_model(settings: Settings, llm: Llm, python: Path, tell: Tell) 
         case PackagedWeights() as weights:
             return await _convert(settings, weights, python, tell)
         case FolderWeights() as weights:
-            return _find(settings, weights)
+            return _find(settings, weights, llm.shape)
 
 
-def _find(settings: Settings, weights: FolderWeights) -> Path:
+def _find(settings: Settings, weights: FolderWeights, shape: Shape) -> Path:
     folder = settings.models_dir / weights.folder
     wanted = folder / (weights.file or "config.json")
     if not wanted.is_file():
         raise WeightsRefused(
             f"{wanted} is missing: put the files of {weights.repository} into {folder}; "
             "this box never fetches a model by itself."
+        )
+    if wrong := verify(folder, shape):
+        raise WeightsRefused(
+            f"{folder} is not the model of the manifest: {'; '.join(wrong[:3])}; "
+            "`permitbox models verify` says all."
         )
     return folder if weights.file is None else wanted
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,7 @@ from appliance.serving.model_server import (
 )
 from appliance.settings import Secret, Settings
 from models.manifest import Llm, read_manifest
+from tests.unit.test_weights import CONFIG, SHAPE, safetensors
 
 DEMO = read_manifest().profile("cpu-demo").llm
 CUDA = read_manifest().profile("rtx-5060-ti-16gb").llm
@@ -121,9 +123,12 @@ def test_a_missing_folder_says_what_to_put_where(llm: Llm, missing: str, tmp_pat
 def test_a_present_folder_is_what_the_server_is_given(tmp_path: Path) -> None:
     folder = tmp_path / "models" / "Qwen3-14B-AWQ"
     folder.mkdir(parents=True)
-    (folder / "config.json").write_text("{}")
-    settings = Settings(home=tmp_path)
-    assert asyncio.run(provide_model(settings, CUDA, Path("python"), print)) == folder
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    (folder / "model.safetensors").write_bytes(safetensors(SHAPE.weight_bytes))
+    settings, small = Settings(home=tmp_path), replace(CUDA, shape=SHAPE)
+    assert asyncio.run(provide_model(settings, small, Path("python"), print)) == folder
+    with pytest.raises(WeightsRefused, match="not the model of the manifest: its weights have"):
+        asyncio.run(provide_model(settings, CUDA, Path("python"), print))
 
 
 # ------------------------------------------------------------------ the command
