@@ -268,12 +268,13 @@ def _of_rule(
     )
 
 
-_BANDS = (
-    (re.compile(r"\b(?:from|between)\s+([\d,.]+)\s+(?:to|and|through)\s+([\d,.]*\d)", re.IGNORECASE), ("least", "most")),
-    (re.compile(r"\b(?:more|greater|larger)\s+than\s+([\d,.]*\d)|\bover\s+([\d,.]*\d)", re.IGNORECASE), ("over",)),
-    (re.compile(r"\b([\d,.]*\d)\s+or\s+(?:more|greater)|\bat\s+least\s+([\d,.]*\d)", re.IGNORECASE), ("least",)),
-    (re.compile(r"\b([\d,.]*\d)\s+or\s+(?:less|fewer)|\bup\s+to\s+([\d,.]*\d)", re.IGNORECASE), ("most",)),
-)  # fmt: skip
+_BETWEEN = (
+    (("least", "most"), r"\b(?:from|between)\s+([\d,.]+)\s+(?:to|and|through)\s+([\d,.]*\d)"),
+    (("over",), r"\b(?:more|greater|larger)\s+than\s+([\d,.]*\d)|\bover\s+([\d,.]*\d)"),
+    (("least",), r"\b([\d,.]*\d)\s+or\s+(?:more|greater)|\bat\s+least\s+([\d,.]*\d)"),
+    (("most",), r"\b([\d,.]*\d)\s+or\s+(?:less|fewer)|\bup\s+to\s+([\d,.]*\d)"),
+)
+_BANDS = tuple((re.compile(form, re.IGNORECASE), sides) for sides, form in _BETWEEN)
 
 
 def _band(label: str, rule: Rule) -> When | None:
@@ -512,13 +513,24 @@ def _run_in_sum(
 
 # ------------------------------------------------------------------ tiers and look-ups
 
-_TIERS = (
-    (re.compile(r"\$?([\d,.]*\d)\s*(?:to|through|[-–—])\s*\$?([\d,.]*\d)\s*(?P<unit>.*)", re.IGNORECASE), ("least", "most")),
-    (re.compile(r"(?:over|more\s+than|above)\s+\$?([\d,.]*\d)\s*(?:to|up\s+to|through|but\s+not\s+(?:over|more\s+than))\s*\$?([\d,.]*\d)\s*(?P<unit>.*)", re.IGNORECASE), ("over", "most")),
-    (re.compile(r"\$?([\d,.]*\d)\s*(?P<unit>\D{0,15}?)\s*(?:and|or)\s+(?:up|over|more|above|larger|greater)\.?", re.IGNORECASE), ("least",)),
-    (re.compile(r"(?:over|more\s+than|above)\s+\$?([\d,.]*\d)\s*(?P<unit>\D*)", re.IGNORECASE), ("over",)),
-    (re.compile(r"(?:up\s+to|less\s+than|under)\s+\$?([\d,.]*\d)\s*(?P<unit>\D*)", re.IGNORECASE), ("most",)),
-)  # fmt: skip
+_AMOUNT = r"\$?([\d,.]*\d)"
+_RANGES = (
+    (("least", "most"), rf"{_AMOUNT}\s*(?:to|through|[-–—])\s*{_AMOUNT}\s*(?P<unit>.*)"),
+    (
+        ("over", "most"),
+        (
+            rf"(?:over|more\s+than|above)\s+{_AMOUNT}\s*"
+            rf"(?:to|up\s+to|through|but\s+not\s+(?:over|more\s+than))\s*{_AMOUNT}\s*(?P<unit>.*)"
+        ),
+    ),
+    (
+        ("least",),
+        rf"{_AMOUNT}\s*(?P<unit>\D{{0,15}}?)\s*(?:and|or)\s+(?:up|over|more|above|larger|greater)\.?",
+    ),
+    (("over",), rf"(?:over|more\s+than|above)\s+{_AMOUNT}\s*(?P<unit>\D*)"),
+    (("most",), rf"(?:up\s+to|less\s+than|under)\s+{_AMOUNT}\s*(?P<unit>\D*)"),
+)
+_TIERS = tuple((re.compile(form, re.IGNORECASE), sides) for sides, form in _RANGES)
 
 
 def _range(text: str) -> tuple[str, dict[str, Decimal]] | None:
@@ -615,11 +627,16 @@ def _of_lookups(section: StoredSection, grid: Grid) -> Iterator[Calculator]:
             unit=unit,
             inputs=(Input(name="row", unit=None, label=what or "row", choices=tuple(labels)),),
             steps=tuple(
-                Fixed(amount=a.value or Decimal(0), unit=unit, source=n, when=(When(input="row", one_of=(label,)),))
+                _row_of(a, unit, n, label)
                 for n, ((_, a), label) in enumerate(zip(rows, labels, strict=True))
             ),
             bindings=tuple(bound_to(section, r.span) for r, _ in rows),
         )  # fmt: skip
+
+
+def _row_of(amount: Token, unit: str, source: int, label: str) -> Fixed:
+    when = When(input="row", one_of=(label,))
+    return Fixed(amount=amount.value or Decimal(0), unit=unit, source=source, when=(when,))
 
 
 def _plain(row: Row, column: int) -> Token | None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Literal
 
 from appliance.calculators.calculator import Round
 from appliance.domain import Span
@@ -29,22 +30,63 @@ _RATE = re.compile(
     re.IGNORECASE,
 )
 
-_HALF = r"(?:one[\s-]half|½|0?\.50?|1/2|fifty\s+percent)(?:\s*\((?:½|1/2|0?\.50?)\))?"
 _NUMBER = r"(?:one[\s-]half|½|1/2|0?\.\d{1,2})"
-_DROPPED = r"(?:disregarded|dropped|discarded|ignored|not\s+(?:be\s+)?count|rounded\s+down|less)"
-_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
+_WORDS: tuple[tuple[Literal["up", "down", "from", "above"], str], ...] = (
     # The edge itself counts: "one-half or more", "½ or over", "equal to or greater than 0.5".
-    ("from", re.compile(rf"(?<!less\sthan\s)(?P<edge>{_NUMBER})(?:\s*\([^)]{{1,6}}\))?\s+(?:space\s+)?(?:or|and)\s+(?:more|over|greater|above|larger)", re.IGNORECASE)),
-    ("from", re.compile(rf"(?:equal\s+to\s+or\s+(?:greater|more)\s+than|(?:greater|more)\s+than\s+or\s+equal\s+to)\s+(?P<edge>{_NUMBER})", re.IGNORECASE)),
+    (
+        "from",
+        (
+            rf"(?<!less\sthan\s)(?P<edge>{_NUMBER})(?:\s*\([^)]{{1,6}}\))?\s+(?:space\s+)?(?:or|and)\s+"
+            r"(?:more|over|greater|above|larger)"
+        ),
+    ),
+    (
+        "from",
+        (
+            r"(?:equal\s+to\s+or\s+(?:greater|more)\s+than|(?:greater|more)\s+than\s+or\s+equal\s+to)\s+"
+            rf"(?P<edge>{_NUMBER})"
+        ),
+    ),
     # It does not: "more than 0.75", "exceeding one-half", "over one-half".
-    ("above", re.compile(rf"(?:greater\s+than|more\s+than|exceed(?:s|ing)?|over|in\s+excess\s+of|above)\s+(?P<edge>{_NUMBER})", re.IGNORECASE)),
-    ("up", re.compile(r"\b(?:an\s+additional|one\s+(?:\(1\)\s+)?(?:additional|more|whole|full)|a\s+full|a\s+whole)\s+(?:parking\s+)?(?:space|stall)", re.IGNORECASE)),
-    ("up", re.compile(r"rounded\s+up(?:ward)?|next\s+(?:highest|higher|largest|greater|whole)|(?:highest|higher)\s+whole", re.IGNORECASE)),
-    ("up", re.compile(r"(?:shall|must|will)\s+(?:require|count\s+as|be\s+counted\s+as|be\s+considered|be\s+provided\s+for\s+that)\b.{0,20}\b(?:one|a)\b", re.IGNORECASE)),
-    ("up", re.compile(r"one\s+(?:\(1\)\s+)?space\s+(?:must|shall)\s+be\s+provided\s+for\s+that", re.IGNORECASE)),
-    ("from", re.compile(r"nearest\s+whole|rounded\s+to\s+the\s+nearest", re.IGNORECASE)),
-    ("down", re.compile(r"rounded\s+down|(?:fraction|space)s?\s+shall\s+be\s+(?:disregarded|dropped|reduced)|reduced\s+to\s+the", re.IGNORECASE)),
-)  # fmt: skip
+    (
+        "above",
+        (
+            r"(?:greater\s+than|more\s+than|exceed(?:s|ing)?|over|in\s+excess\s+of|above)\s+"
+            rf"(?P<edge>{_NUMBER})"
+        ),
+    ),
+    (
+        "up",
+        (
+            r"\b(?:an\s+additional|one\s+(?:\(1\)\s+)?(?:additional|more|whole|full)|a\s+full|a\s+whole)\s+"
+            r"(?:parking\s+)?(?:space|stall)"
+        ),
+    ),
+    (
+        "up",
+        (
+            r"rounded\s+up(?:ward)?|next\s+(?:highest|higher|largest|greater|whole)"
+            r"|(?:highest|higher)\s+whole"
+        ),
+    ),
+    (
+        "up",
+        (
+            r"(?:shall|must|will)\s+(?:require|count\s+as|be\s+counted\s+as|be\s+considered"
+            r"|be\s+provided\s+for\s+that)\b.{0,20}\b(?:one|a)\b"
+        ),
+    ),
+    ("up", r"one\s+(?:\(1\)\s+)?space\s+(?:must|shall)\s+be\s+provided\s+for\s+that"),
+    ("from", r"nearest\s+whole|rounded\s+to\s+the\s+nearest"),
+    (
+        "down",
+        (
+            r"rounded\s+down|(?:fraction|space)s?\s+shall\s+be\s+(?:disregarded|dropped|reduced)"
+            r"|reduced\s+to\s+the"
+        ),
+    ),
+)
+_FORMS = tuple((rule, re.compile(words, re.IGNORECASE)) for rule, words in _WORDS)
 _SCOPES = re.compile(
     r"\bth(?:is|ese)\s+(section|subsection|chapter|article|title|ordinance|code|division)\b|\bherein\b",
     re.IGNORECASE,
@@ -91,7 +133,7 @@ def rounding_in(sentence: str) -> Round | None:
     for rule, form in _FORMS:
         if match := form.search(sentence):
             edge = _edge(match) if rule in ("from", "above") else None
-            return Round(rule=rule, fraction=edge)  # type: ignore[arg-type]
+            return Round(rule=rule, fraction=edge)
     return None
 
 

@@ -298,8 +298,8 @@ def _skip_remark(tokens: Sequence[Token], i: int) -> int:
 
 def _segment(tokens: Sequence[Token], at: int, reading: _Reading) -> int | None:
     """Read one segment ("1 space per 250 sq. ft.") into the reading; return the index behind it."""
-    amount = _at(tokens, at) if at else tokens[0]
-    amount = tokens[at] if amount is None and at < len(tokens) and not reading.steps else amount
+    # Only a rule may begin behind an empty line; a segment that adds to it may not.
+    amount = _at(tokens, at) if reading.steps else tokens[at]
     if amount is None or amount.kind != "amount" or amount.value is None:
         return None
     if amount.unit == "percent":
@@ -307,15 +307,22 @@ def _segment(tokens: Sequence[Token], at: int, reading: _Reading) -> int | None:
     unit, i = _amount_unit(tokens, at, amount, reading)
     if unit is None or (reading.unit is not None and not alike(unit, reading.unit)):
         return None
-    if (base := _base(tokens, i, amount.value, unit, reading)) is not None:
-        return base
-    if (rate := _rate(tokens, i, amount.value, unit, reading)) is not None:
-        return rate
-    named = amount.unit is not None or i > at + 1  # "plus 2" of something else adds nothing here
-    if not named or (not reading.steps and _joined(tokens, i) is None):
+    for read in (_base, _rate):
+        if (end := read(tokens, i, amount.value, unit, reading)) is not None:
+            return end
+    # "plus 2" of something else adds nothing here.
+    named = amount.unit is not None or i > at + 1
+    return _lone(tokens, i, amount.value, unit, reading) if named else None
+
+
+def _lone(
+    tokens: Sequence[Token], i: int, value: Decimal, unit: str, reading: _Reading
+) -> int | None:
+    """Read an amount that is for nothing in particular: only as a term of a sum."""
+    if not reading.steps and _joined(tokens, i) is None:
         return None
     reading.unit = reading.unit or unit
-    reading.steps.append(Fixed(amount=amount.value, unit=unit))
+    reading.steps.append(Fixed(amount=value, unit=unit))
     return i
 
 
