@@ -6,7 +6,7 @@ Records in, plain values out; nothing is decided here.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -24,6 +24,7 @@ from appliance.domain import (
     PendingAmendment,
     StoredSection,
 )
+from appliance.naming import missing
 from appliance.ports import AnswerRecord, AnswerStatistic, Audit, OwnAnswer
 from appliance.retrieve import Retrieved
 
@@ -231,6 +232,17 @@ def _override_json(audit: Audit | None) -> dict[str, Any] | None:
         "verdict_then": said.verdict.value,
         "worse_since": audit.verdict.badness > said.verdict.badness,
     }
+
+
+def said_json(found: Iterable[Retrieved]) -> dict[str, Any]:
+    """Return what the searches of one question in each city say of the question itself.
+
+    A number is missing only if no city has it.
+    """
+    every = list(found)
+    absent = missing(every[0].named) if all(missing(f.named) for f in every) else ()
+    read = {word: as_ for f in every for word, as_ in read_as_json(f).items()}
+    return {"did_you_mean": did_you_mean_json(absent), "read_as": read}
 
 
 def hits_json(passages: Sequence[Passage], day: date) -> list[dict[str, Any]]:

@@ -212,6 +212,11 @@ class Coverage:
     audit: Audit | None = None  # None before the first one
 
     @property
+    def usable(self) -> bool:
+        """Tell whether the city is among all that can be searched."""
+        return bool(self.chunks) and self.state.searchable
+
+    @property
     def about(self) -> str:
         """Return what whoever asks this city must know: state, an override, topics in and out."""
         if self.audit is None:

@@ -48,6 +48,13 @@ async def retrieve_in(
     return {city: found[city] for city in dict.fromkeys(cities)}
 
 
+def best_of(found: dict[CityId, Retrieved], k: int) -> list[tuple[Passage, Retrieved]]:
+    """Return the k best passages with the search that found each; one city's stay in its own order."""
+    if len(found) > 1:
+        return merged(found, k)
+    return [(passage, of_city) for of_city in found.values() for passage in of_city.passages]
+
+
 def merged(found: dict[CityId, Retrieved], k: int) -> list[tuple[Passage, Retrieved]]:
     """Return the k best passages of all cities, each with the search that found it.
 

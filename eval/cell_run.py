@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from appliance.commands.search import usable
 from appliance.wiring import House
 from eval import session
 from eval.cases import parse_comparison_cases
@@ -40,7 +39,7 @@ def cells_command(
         given = parse_comparison_cases(session.read(cases, no_case_file), cases.name)
 
         async def work(house: House) -> tuple[list[CellResult], Json]:
-            here = [c.city.id for c in await house.store.cities() if usable(c)]
+            here = [c.city.id for c in await house.store.cities() if c.usable]
             taken, left_out = held_cases(given, here)
             if not taken:
                 raise NothingToScore("No case is of a city that this box holds.")

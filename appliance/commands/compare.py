@@ -16,7 +16,6 @@ from appliance.commands.options import (
     print_json,
     run_in_house,
 )
-from appliance.commands.search import usable
 from appliance.compare import Cell, Comparison, FoundCell, compare
 from appliance.comparison_forms import comparison_json
 from appliance.wiring import House
@@ -37,7 +36,7 @@ def compare_command(
     day = day_of(as_of)
 
     async def work(house: House) -> Comparison:
-        held = [c.city.id for c in await house.store.cities() if usable(c)]
+        held = [c.city.id for c in await house.store.cities() if c.usable]
         asked = cities_of(cities, held) if cities is not None else ()
         return await compare(house.store, house.encoder, await house.chat(), question, asked, day)
 

@@ -19,8 +19,7 @@ from appliance.ask import Asked, drain, searchable
 from appliance.commands.options import city_of, day_of, run_in_house
 from appliance.domain import Query, SectionId
 from appliance.errors import BadRequest, PermitBoxError
-from appliance.forms import did_you_mean_json, hits_json, outcome_json, read_as_json
-from appliance.naming import missing
+from appliance.forms import hits_json, outcome_json, said_json
 from appliance.retrieve import retrieve
 from appliance.wiring import House
 
@@ -106,11 +105,7 @@ def _search(house: House) -> Tool:
         wanted = Query(text=checked_question(query), city=city_of(city), as_of=day)
         await searchable(house.store, wanted.city)
         found = await retrieve(house.store, house.encoder, wanted, k)
-        return {
-            "hits": hits_json(found.passages, day),
-            "did_you_mean": did_you_mean_json(missing(found.named)),
-            "read_as": read_as_json(found),
-        }
+        return {"hits": hits_json(found.passages, day)} | said_json([found])
 
     return search
 

@@ -22,19 +22,17 @@ from appliance.commands.options import (
     print_json,
     run_in_house,
 )
-from appliance.domain import LEGS, CityId, Leg, Passage, Query
+from appliance.domain import LEGS, CityId, Leg, Query
 from appliance.errors import BadRequest, EmptyIndex
 from appliance.forms import (
     did_you_mean,
-    did_you_mean_json,
     explanation_json,
     hits_json,
-    read_as_json,
+    said_json,
 )
 from appliance.naming import missing
-from appliance.ports import Coverage
 from appliance.retrieve import PRODUCT, Recipe, Retrieved
-from appliance.several import merged, retrieve_in
+from appliance.several import best_of, retrieve_in
 from appliance.wiring import House
 
 
@@ -63,7 +61,7 @@ def search_command(
     recipe = replace(Recipe.of(parse_legs(legs)), rerank=rerank)
 
     async def work(house: House) -> dict[CityId, Retrieved]:
-        cities = cities_of(city, [c.city.id for c in await house.store.cities() if usable(c)])
+        cities = cities_of(city, [c.city.id for c in await house.store.cities() if c.usable])
         for one in cities:
             await searchable(house.store, one)
         if not cities:
@@ -72,39 +70,17 @@ def search_command(
         return await retrieve_in(house.store, house.encoder, asked, cities, k, recipe=recipe)
 
     found: dict[CityId, Retrieved] = run_in_house(work)
-    best = merged(found, k) if len(found) > 1 else _only(found)
+    best = best_of(found, k)
     hits = hits_json([passage for passage, _ in best], day)
     if explain:
         for hit, (passage, of_city) in zip(hits, best, strict=True):
             hit["explain"] = explanation_json(passage, of_city)
     _remark(found.values())
     if as_json:
-        print_json({"hits": hits} | _said(found.values()))
+        print_json({"hits": hits} | said_json(found.values()))
         return
     for hit in hits:
         _show(hit, several=len(found) > 1)
-
-
-def usable(coverage: Coverage) -> bool:
-    """Tell whether a city is among all that can be searched."""
-    return bool(coverage.chunks) and coverage.state.searchable
-
-
-def _only(found: dict[CityId, Retrieved]) -> list[tuple[Passage, Retrieved]]:
-    """Return one city's passages in its own order."""
-    (of_city,) = found.values()
-    return [(passage, of_city) for passage in of_city.passages]
-
-
-def _said(found: Iterable[Retrieved]) -> dict[str, Any]:
-    """Return what the search says of the question itself.
-
-    A number is missing only if no city has it.
-    """
-    every = list(found)
-    absent = missing(every[0].named) if all(missing(f.named) for f in every) else ()
-    read = {word: as_ for f in every for word, as_ in read_as_json(f).items()}
-    return {"did_you_mean": did_you_mean_json(absent), "read_as": read}
 
 
 def parse_legs(text: str) -> tuple[Leg, ...]:
@@ -118,7 +94,7 @@ def parse_legs(text: str) -> tuple[Leg, ...]:
 def _remark(found: Iterable[Retrieved]) -> None:
     """Say on standard error what was read otherwise than it was written, and what does not exist."""
     every = list(found)
-    for written, read in _said(every)["read_as"].items():
+    for written, read in said_json(every)["read_as"].items():
         err.print(f"read {written} as {read}", style="dim", markup=False)
     if all(missing(f.named) for f in every):
         for named in missing(every[0].named):

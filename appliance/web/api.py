@@ -13,13 +13,13 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from appliance.answers.routing import checked_question
 from appliance.ask import drain, searchable
-from appliance.domain import LEGS, SectionId, Span, StoredSection
+from appliance.domain import LEGS, CityId, SectionId, Span, StoredSection
 from appliance.domain import Query as Wanted
-from appliance.errors import BadRequest, StoreError
-from appliance.forms import did_you_mean_json, hits_json, outcome_json, read_as_json
-from appliance.naming import missing
+from appliance.errors import BadRequest, EmptyIndex, StoreError
+from appliance.forms import hits_json, outcome_json, said_json
 from appliance.ports import Coverage, Searcher
-from appliance.retrieve import Recipe, retrieve
+from appliance.retrieve import Recipe
+from appliance.several import best_of, retrieve_in
 from appliance.web import stream
 from appliance.web.asker import Asker, remembered
 from appliance.web.desk import AtDesk, Desk, city_named, having_named
@@ -104,7 +104,13 @@ async def ask_whole(body: AskBody, desk: AtDesk, asker: Asker) -> Response:
 @routes.get("/api/search", tags=["ask"], responses={200: {"model": HitsOut}})
 async def search(
     desk: AtDesk,
-    city: Annotated[str, Query(examples=["alder-falls-xx"])],
+    city: Annotated[
+        str,
+        Query(
+            examples=["alder-falls-xx"],
+            description="A city's id, several with commas between them, or `all`.",
+        ),
+    ],
     q: Annotated[str, Query(examples=["fence height front yard"])],
     k: Annotated[int, Query(ge=1, le=100)] = 10,
     legs: Annotated[Legs, Query()] = LEGS,
@@ -118,23 +124,30 @@ async def search(
         ),
     ] = [],  # noqa: B006  (FastAPI copies it)
 ) -> JSONResponse:
-    """Return the passages that a question finds, best first."""
+    """Return the passages that a question finds, best first; each city is searched for itself."""
     store, encoder = desk.house.store, desk.house.encoder
-    wanted = Wanted(
-        text=checked_question(q),
-        city=city_named(city),
-        as_of=as_of or date.today(),
-        having=having_named(having),
-    )
-    await searchable(store, wanted.city)
+    text, wanted = checked_question(q), having_named(having)
+    cities = await _cities(desk, city)
+    day = as_of or date.today()
     began = time.perf_counter()
-    found = await retrieve(store, encoder, wanted, k, recipe=Recipe.of(legs))
-    desk.metrics.searched(time.perf_counter() - began, len(found.passages))
-    absent = missing(found.named)
-    hits = hits_json(found.passages, wanted.as_of)
-    return JSONResponse(
-        {"hits": hits, "did_you_mean": did_you_mean_json(absent), "read_as": read_as_json(found)}
-    )
+    asked = Wanted(text=text, city=cities[0], as_of=day, having=wanted)
+    found = await retrieve_in(store, encoder, asked, cities, k, recipe=Recipe.of(legs))
+    best = [passage for passage, _ in best_of(found, k)]
+    desk.metrics.searched(time.perf_counter() - began, len(best))
+    return JSONResponse({"hits": hits_json(best, day)} | said_json(found.values()))
+
+
+async def _cities(desk: Desk, named: str) -> list[CityId]:
+    """Return the cities that "a-xx,b-xx" or "all" names, each of which can be searched."""
+    if named.strip() == "all":
+        usable = [c.city.id for c in await desk.house.store.cities() if c.usable]
+        if not usable:
+            raise EmptyIndex("No city of this box can be searched; `permitbox cities` says why.")
+        return usable
+    cities = [city_named(part) for part in named.split(",")]
+    for one in cities:
+        await searchable(desk.house.store, one)
+    return cities
 
 
 # ------------------------------------------------------------------ what is held

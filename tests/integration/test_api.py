@@ -22,6 +22,7 @@ from appliance.store import embedded
 from appliance.store.database import open_pool
 from appliance.store.loading import prepare_model
 from appliance.store.search import PostgresStore
+from appliance.store.trail import PostgresTrail
 from appliance.web import stream
 from appliance.web.app import create_app
 from appliance.web.schemas import AnswerOut, HitsOut
@@ -128,9 +129,9 @@ async def test_a_models_words_stream_and_end_as_verified_text(with_model):
     async with client_of(create_app(house)) as client:
         events = events_of((await client.post("/api/chat", json=ASK)).text)
     names = [name for name, _ in events]
-    assert names == ["passages", "token", "token", "citation", "answer"]
-    assert events[-1][1]["outcome"] == "answer"
-    assert events[-1][1]["text"] == "A front fence may be tall [1]."
+    assert names == ["passages", "token", "token", "citation", "answer", "support"]
+    assert events[-2][1]["outcome"] == "answer"
+    assert events[-2][1]["text"] == "A front fence may be tall [1]."
     assert chat.closed.is_set()
 
 
@@ -180,21 +181,12 @@ async def test_a_failure_after_the_stream_began_is_an_event(with_model, monkeypa
     house, _ = with_model("Words.", demo=True)
     async with broken_store(house) as broken:
         # The reads go well and the books cannot be kept: nothing may be shown that is not on them.
-        mended = replace(house, store=_ReadsOnly(house.store, broken.store))
+        mended = replace(house, trail=broken.trail)
         async with client_of(create_app(mended)) as client:
             events = events_of((await client.post("/api/chat", json=ASK)).text)
     assert events[-1][0] == "error"
     assert events[-1][1]["status"] == 503
     assert "answer" not in [name for name, _ in events]
-
-
-class _ReadsOnly:
-    def __init__(self, reads: PostgresStore, writes: PostgresStore) -> None:
-        self._reads = reads
-        self.keep = writes.keep
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._reads, name)
 
 
 # ------------------------------------------------------------------ search and what is held
@@ -206,6 +198,17 @@ async def test_a_search_gives_hits_in_order_with_their_place_in_the_section(clie
     assert [h.rank for h in hits] == [1, 2, 3]
     section = (await client.get(f"/api/sections/{hits[0].section_id}")).json()
     assert section["text"][hits[0].start : hits[0].end] == hits[0].text
+
+
+async def test_a_search_in_several_cities_says_of_each_passage_whose_it_is(client):
+    both = f"{CITY},brackwater-county-xx"
+    for cities in (both, "all"):
+        params = {"city": cities, "q": "fence height", "k": 10}
+        hits = (await client.get("/api/search", params=params)).json()["hits"]
+        assert {CITY, "brackwater-county-xx"} <= {hit["city"] for hit in hits}
+        assert [hit["rank"] for hit in hits] == list(range(1, len(hits) + 1))
+    params = {"city": f"{CITY},nowhere-xx", "q": "fence"}
+    assert_problem(await client.get("/api/search", params=params), 404)
 
 
 async def test_only_the_chosen_legs_search(client):
@@ -396,7 +399,12 @@ async def broken_store(house: House) -> AsyncIterator[House]:
     with embedded.running(house.settings) as cluster:
         async with open_pool(cluster.dsn, size=1) as pool:
             pass
-    yield replace(house, store=PostgresStore(pool, vectors="gone"), pool=pool)
+    yield replace(
+        house,
+        store=PostgresStore(pool, vectors="gone"),
+        trail=PostgresTrail(pool, days=1),
+        pool=pool,
+    )
 
 
 async def test_a_database_that_is_gone_is_503_and_shows_in_the_probes(sample_house):
@@ -574,7 +582,8 @@ async def test_the_description_has_every_route_and_its_problems(client):
     paths = (await client.get("/openapi.json")).json()["paths"]
     assert set(paths) == {
         "/api/chat", "/api/ask", "/api/search", "/api/cities", "/api/coverage/{city}",
-        "/api/sections/{number}", "/api/model", "/healthz", "/metrics",
+        "/api/sections/{number}", "/api/model", "/healthz", "/metrics", "/api/answers",
+        "/api/answers/{id_}", "/api/calculate", "/api/calculators", "/api/compare",
     }  # fmt: skip
     answers = paths["/api/ask"]["post"]["responses"]
     assert answers["200"]["content"]["application/json"]["schema"]["$ref"].endswith("AnswerOut")
