@@ -405,7 +405,7 @@ class Confusion:
     expected: Counter[str] = field(default_factory=Counter)  # by way: labelled as it had to be
     true: Counter[bool] = field(default_factory=Counter)  # of the true ones: kept or lost
     false: Counter[bool] = field(default_factory=Counter)  # of the false ones: shown as proven
-    milliseconds: list[float] = field(default_factory=list)
+    milliseconds: dict[bool, list[float]] = field(default_factory=lambda: {True: [], False: []})
     faults: list[str] = field(default_factory=list)
 
     def add(self, made: Generated, verdict: str, milliseconds: float) -> None:
@@ -414,7 +414,7 @@ class Confusion:
         self.said[made.way][verdict] += 1
         self.expected[made.way] += verdict in made.expected
         (self.true if made.true else self.false)[proven] += 1
-        self.milliseconds.append(milliseconds)
+        self.milliseconds[made.true].append(milliseconds)
         if proven is not made.true:
             words = f"{made.city}, {made.citation}, {made.day}: {made.quote[:160]!r}"
             self.faults.append(f"{made.way}: {verdict}: {words}")
@@ -439,27 +439,31 @@ class Confusion:
             yield f"{way:<20} n={total:<6} as it had to be {self.expected[way] / total:6.1%}  {verdicts}"
         yield f"true ones kept: {self.true[True]} of {self.true.total()} ({self.kept:.2%})"
         yield f"false ones shown as proven: {self.false[True]} of {self.false.total()}"
-        times = sorted(self.milliseconds) or [0.0]
-        yield (
-            f"a citation, look-ups included: p50 {times[len(times) // 2]:.2f} ms, "
-            f"p95 {times[int(0.95 * (len(times) - 1))]:.2f} ms"
-        )
+        for true, name in ((True, "true"), (False, "false")):
+            p50, p95 = _quantiles(self.milliseconds[true])
+            yield f"a {name} one, look-ups included: p50 {p50:.2f} ms, p95 {p95:.2f} ms"
         yield from self.faults[:40]
 
     def json(self) -> dict[str, object]:
         """Return the same for a script."""
-        times = sorted(self.milliseconds) or [0.0]
+        p50, p95 = _quantiles([*self.milliseconds[True], *self.milliseconds[False]])
         return {
             "ways": {way: dict(said) for way, said in self.said.items()},
             "true": self.true.total(),
             "kept": self.kept,
             "false": self.false.total(),
             "false_proven": self.false[True],
-            "p50_ms": round(times[len(times) // 2], 3),
-            "p95_ms": round(times[int(0.95 * (len(times) - 1))], 3),
+            "p50_ms": round(p50, 3),
+            "p95_ms": round(p95, 3),
             "sound": self.sound,
             "faults": self.faults,
         }
+
+
+def _quantiles(values: Sequence[float]) -> tuple[float, float]:
+    """Return the median and the 95th percentile; zeros of nothing."""
+    ordered = sorted(values) or [0.0]
+    return ordered[len(ordered) // 2], ordered[int(0.95 * (len(ordered) - 1))]
 
 
 _TRUE = frozenset(plan[0] for plan in TRUE)

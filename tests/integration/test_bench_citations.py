@@ -23,7 +23,15 @@ from appliance.store.embedded import Cluster
 from appliance.verify import Verifier, open_verifier
 from appliance.wiring import House, open_house
 from benchmarks.citations import Generated, confusion, generated, sections_of, stands
-from tests.integration.conftest import TODAY, _copy_of, _dropped, ingested, record
+from tests.integration.conftest import (
+    TODAY,
+    Database,
+    _copy_of,
+    _dropped,
+    ingested,
+    permitbox,
+    record,
+)
 from tests.integration.quick_box import _quick
 
 SEED = 3
@@ -267,3 +275,18 @@ def test_the_look_that_shares_nothing_with_the_verifier_is_right(
     quote: str, text: str, *, holds: bool
 ) -> None:
     assert stands(quote, text) is holds
+
+
+def test_the_command_prints_the_table_and_ends_well(samples: Database) -> None:
+    ran = permitbox("bench", "citations", "--n", "40", "--seed", "2", "--json", database=samples)
+    assert ran.code == 0, ran.err
+    assert ran.json["sound"]
+    assert ran.json["true"] >= 15
+    assert ran.json["false"] >= 15
+    assert ran.json["faults"] == []
+
+
+def test_one_city_is_not_enough(empty: Database) -> None:
+    ran = permitbox("bench", "citations", "--n", "40", database=empty)
+    assert ran.code == 2
+    assert "at least two cities" in ran.err
