@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from appliance.answers.extraction import asked_of, nouns_of, question_terms, things_of
 from appliance.corpus.surface_forms import Form, Why, distinct, forms_of, named, sieve
 from appliance.domain import CityId, Place, SectionId, Span
 from appliance.errors import QuestionRefused
-from appliance.ports import ReadSection, Scanner, WholeReading
+from appliance.ports import ReadSection, Scanner, Store, WholeReading
 
 MOST_PLACES = 20  # are listed; all are counted
 # Around a mention, so that its reader sees what it is about.
@@ -92,6 +93,31 @@ async def scan_each(
         _scanned(city, [thing], as_of, found, reading, _found(found, reading))
         for thing, found in forms.items()
     )
+
+
+MOST_THINGS = 4  # of a question are looked for, the rarest of the city first
+
+
+async def scan_question(store: Store, city: CityId, question: str, as_of: date) -> tuple[Scan, ...]:
+    """Read all of a city's code for the things that a question names, each for itself.
+
+    For a question that found no answer: what is said then of its words is read, not guessed.
+    """
+    frequency = await store.frequencies(city, question_terms(question))
+    asked = asked_of(question, frequency, (await store.coverage(city)).chunks)
+    weight = {stem: c.weight for c in asked.concepts for name in c.names for stem in name}
+    things = things_of(question)
+    things.sort(key=lambda t: -max((weight.get(stem, 0.0) for stem in t[1]), default=0.0))
+    return await scan_each(store, city, [words for words, _ in things[:MOST_THINGS]], as_of)
+
+
+def nowhere(scans: Sequence[Scan], question: str) -> tuple[str, ...]:
+    """Return the things of a question that nothing in the code mentions, under no name.
+
+    Only nouns, as far as rules can tell them: that a code has no "idle" says nothing.
+    """
+    nouns = nouns_of(question)
+    return tuple(t for s in scans if s.absent for t in s.things if t in nouns)
 
 
 def sentence(scan: Scan, name: str) -> str:

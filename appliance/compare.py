@@ -15,15 +15,13 @@ from datetime import date
 
 import anyio
 
-from appliance.absence import Scan, scan_each
+from appliance.absence import Scan, nowhere, scan_question
 from appliance.answers.citations import prove
 from appliance.answers.extraction import (
     Asked,
     asked_of,
     extracted,
-    nouns_of,
     question_terms,
-    things_of,
 )
 from appliance.answers.picking import REPLY_TOKENS, NothingPicked, Picked, pick_messages, picked
 from appliance.answers.ranking import pack
@@ -39,8 +37,6 @@ from appliance.several import AT_ONCE, retrieve_in
 PASSAGES = 10  # of each city
 MOST_CITIES = 60  # of one comparison
 NEAREST = 3  # passages that an empty cell names
-# Of a question so many things are looked for where a cell stays empty, the rarest of the city first.
-MOST_THINGS = 4
 PROMPT_TOKENS = 400  # rules, question and chat template, generously
 
 
@@ -65,8 +61,8 @@ class EmptyCell:
 
     city: City
     scans: tuple[Scan, ...]  # one for each thing that was looked for in the whole code
+    absent: tuple[str, ...] = ()  # things of the question that nothing in the code mentions
     nearest: tuple[Passage, ...] = ()  # what was found, and does not answer as far as can be told
-    nouns: frozenset[str] = frozenset()  # those of the things that may be told to be absent
     why: str | None = None  # why the city was not searched at all
 
     @property
@@ -74,9 +70,9 @@ class EmptyCell:
         """Return what is said in the place of a fact."""
         if self.why is not None:
             return self.why
-        absent = [f"“{t}”" for s in self.scans if s.absent for t in s.things if t in self.nouns]
-        nowhere = f"; nothing in it mentions {' or '.join(absent)}" if absent else ""
-        return f"not found in this city's code{nowhere}"
+        things = " or ".join(f"“{thing}”" for thing in self.absent)
+        detail = f"; nothing in it mentions {things}" if things else ""
+        return f"not found in this city's code{detail}"
 
 
 Cell = FoundCell | EmptyCell
@@ -209,11 +205,12 @@ async def _cell(
             return cell
     elif choice is None and (cell := _by_rules(city, asked, passages, as_of)):
         return cell
+    scans = await scan_question(store, city.id, question, as_of)
     return EmptyCell(
         city=city,
-        scans=await _scanned(store, city.id, question, asked, as_of),
+        scans=scans,
+        absent=nowhere(scans, question),
         nearest=passages[:NEAREST],
-        nouns=nouns_of(question),
     )
 
 
@@ -273,13 +270,3 @@ async def _picked(
 def _tokens(text: str) -> int:
     """Return a safe upper bound of a text's tokens for any common tokenizer, as `ask` reckons."""
     return len(text) * 2 // 5 + 1
-
-
-async def _scanned(
-    store: Store, city: CityId, question: str, asked: Asked, as_of: date
-) -> tuple[Scan, ...]:
-    """Read the city's whole code for the things that the question names, its rarest ones."""
-    weight = {stem: c.weight for c in asked.concepts for name in c.names for stem in name}
-    things = things_of(question)
-    things.sort(key=lambda t: -max((weight.get(stem, 0.0) for stem in t[1]), default=0.0))
-    return await scan_each(store, city, [words for words, _ in things[:MOST_THINGS]], as_of)

@@ -34,7 +34,7 @@ def _cell_json(cell: Cell, day: date) -> dict[str, Any]:
             "citations": [],
             "searched": looked,
             "sections": sections,
-            "absent": [t for s in cell.scans if s.absent for t in s.things],
+            "absent": list(cell.absent),
             "nearest": [nearest_json(p) for p in cell.nearest],
             "by": None,
             "office": cell.city.office,

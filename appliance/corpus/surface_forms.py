@@ -21,7 +21,7 @@ Why = Literal["asked", "also called", "defined term"]
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 # Between two words of a name: spaces, hyphens, a line end; and words that do not count ("of the").
-_SMALL = r"(?:(?:of|the|a|an|and|or|to|for|in|on)[\s-]{1,3}){0,3}"
+_SMALL = rf"(?:(?:{'|'.join(sorted(STOP))})[\s-]{{1,3}}){{0,3}}"
 _APART = rf"[\s,/‐-―-]{{1,4}}{_SMALL}"
 _ENDING = r"[^\W\d_]*"
 _OWNER = r"(?:['\u2019][^\W_]+)?"
@@ -81,7 +81,10 @@ def distinct(forms: Iterable[Form]) -> tuple[Form, ...]:
 def sieve(forms: Sequence[Form]) -> str:
     """Return a POSIX pattern, to be used without regard to case, that every mention's first word meets."""
     firsts = sorted({_prefix(form.written.split()[0]) for form in forms})
-    return rf"\m({'|'.join(firsts)})"
+    # "Been" begins like "bee", stands everywhere, and is in no name.
+    small = sorted(w for w in STOP if w.startswith(tuple(firsts)))
+    others = rf"(?!({'|'.join(small)})\M)" if small else ""
+    return rf"\m{others}({'|'.join(firsts)})"
 
 
 def _form(words: Sequence[str], why: Why) -> Form | None:
@@ -113,16 +116,16 @@ def _numbers(name: str) -> tuple[str, ...]:
     return (name, *dict.fromkeys(n for n in (single, f"{single}s") if n != name))
 
 
+_IRREGULAR = (
+    *(("lf", "lves"), ("rf", "rves"), ("af", "aves"), ("man", "men")),
+    *(("knife", "knives"), ("wife", "wives")),
+)
+
+
 def _irregular(word: str) -> Iterator[str]:
     """Yield the plural or the singular of "shelf", "knife" and "workman", whose stems are two."""
-    for one, many in (
-        ("lf", "lves"),
-        ("rf", "rves"),
-        ("af", "aves"),
-        ("fe", "ves"),
-        ("man", "men"),
-    ):
-        if word.endswith(one) and len(word) > len(one) + 1:
+    for one, many in _IRREGULAR:
+        if word.endswith(one):
             yield word.removesuffix(one) + many
-        elif word.endswith(many) and len(word) > len(many) + 1:
+        elif word.endswith(many):
             yield word.removesuffix(many) + one

@@ -2,10 +2,11 @@
 
 -- name: scan
 -- How many sections there are to read on the day, and those of them in which the pattern occurs: in
--- the text, the heading or the titles over it.  A section's chunks tile it, so that put together they
--- are its text; a name that is broken by the end of a chunk is found.  One row of nulls if none has it.
+-- the text, the heading or the titles over it.  The pattern is of one word, which no chunk's end breaks;
+-- of the sections that have it all chunks are put together, which tile them, so that a name of several
+-- words is found across the end of a chunk.  One row of nulls if no section has it.
 with law as materialized (
-    select c.section_id, min(c.span_start) as begins, string_agg(t.text, '' order by c.ordinal) as words
+    select c.section_id, bool_or(t.text ~* %(pattern)s) as said
     from chunk c
     join chunk_text t on t.chunk_id = c.id
     join document d on d.id = c.document_id
@@ -18,12 +19,17 @@ with law as materialized (
 select n.sections, m.*
 from (select count(*) as sections from law) n
 left join (
-    select s.id, s.external_id, s.citation, s.heading, s.path, s.inside, l.begins - s.span_start as begins,
-           l.words
+    select s.id, s.external_id, s.citation, s.heading, s.path, s.inside, w.begins - s.span_start as begins,
+           w.words
     from law l
     join section s on s.id = l.section_id
-    where l.words ~* %(pattern)s or s.heading ~* %(pattern)s
-       or array_to_string(s.path, E'\n') ~* %(pattern)s
+    cross join lateral (
+        select min(c.span_start) as begins, string_agg(t.text, '' order by c.ordinal) as words
+        from chunk c
+        join chunk_text t on t.chunk_id = c.id
+        where c.section_id = l.section_id and c.searchable
+    ) w
+    where l.said or s.heading ~* %(pattern)s or array_to_string(s.path, E'\n') ~* %(pattern)s
 ) m on true
 order by m.id;
 

@@ -29,6 +29,7 @@ def found(name: str, text: str) -> list[str]:
         ("city", "the cities", ["cities"]),
         ("shelf", "two shelves", ["shelves"]),
         ("workmen", "one workman", ["workman"]),
+        ("knives", "a pocketknife or a knife", ["knife"]),
         ("roof", "a rooftop", []),
         ("certificate of occupancy", "certificates of occupancy", ["certificates of occupancy"]),
         (
@@ -63,6 +64,12 @@ def test_no_form_is_looked_for_twice() -> None:
     assert len({f.stems for f in forms}) == len(forms)
 
 
+def test_the_sieve_leaves_small_words_out() -> None:
+    pattern = sieve(forms_of(["bee"])).replace(r"\m", r"\b").replace(r"\M", r"\b")
+    assert re.search(pattern, "a bee")
+    assert not re.search(pattern, "it has been")
+
+
 words = st.text(alphabet="abcdefgilnorsty", min_size=3, max_size=9)
 
 
@@ -71,7 +78,7 @@ def test_whatever_a_form_finds_the_sieve_lets_through(name: list[str], ending: s
     forms = forms_of([" ".join(name)])
     text = f"x {' '.join(name)}{ending} y"
     if any(True for form in forms for _ in form.mentions(text)):
-        pattern = sieve(forms).replace(r"\m", r"\b")
+        pattern = sieve(forms).replace(r"\m", r"\b").replace(r"\M", r"\b")
         assert re.search(pattern, text, re.IGNORECASE)
 
 
