@@ -5,22 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
+from appliance import compare as compare_module
+from appliance.answers.citations import prove
 from appliance.ask import ChatAt
 from appliance.compare import Comparison, EmptyCell, FoundCell, compare
 from appliance.comparison_forms import comparison_json
 from appliance.domain import CityId
 from appliance.errors import BadRequest, NoSuchCity
 from appliance.ports import ChatMessage
+from appliance.retrieve import Retrieved
 from appliance.store import embedded
 from appliance.testing import ScriptedChat
 from appliance.web.app import create_app
 from appliance.web.schemas import ComparisonOut
 from appliance.wiring import House, open_house
+from eval.cases import parse_comparison_cases
+from eval.cells import measure_cells
 from tests.integration.conftest import TODAY, Database, _copy_of, ingested, permitbox
 
 ELM, ASH, OAK = CityId("elm-hollow-xx"), CityId("ash-glen-xx"), CityId("oak-ridge-xx")
@@ -192,6 +198,64 @@ async def test_a_demo_model_is_not_asked(house: House) -> None:
     table = await asked(house, FENCES, ELM, chat=ChatAt(chat=chat, demo=True))
     assert table.cells[0].text == "3 feet"
     assert not chat.seen
+
+
+# ------------------------------------------------------------------ the measure
+
+
+CASES = json.dumps(
+    {
+        "id": "fences",
+        "cities": [ELM, ASH, OAK],
+        "question": FENCES,
+        "cells": {
+            ELM: {"gold": [f"{ELM}-10-1"], "fact": "3 feet"},
+            ASH: {"gold": [f"{ASH}-10-1"], "fact": "4 feet"},
+            OAK: {"gold": [], "fact": None},
+        },
+    }
+)
+
+
+async def measured(house: House) -> dict[CityId, dict[str, float]]:
+    cases = parse_comparison_cases(CASES, "fences")
+    results = measure_cells(house.store, house.encoder, None, cases, file="fences", today=TODAY)
+    return {r.of.case.city: dict(r.scores) async for r in results}
+
+
+async def test_cells_are_measured_and_none_is_contaminated(house: House) -> None:
+    assert await measured(house) == {
+        ELM: {"right": 1.0, "wrong": 0.0, "missing": 0.0, "contaminated": 0.0},
+        ASH: {"right": 0.0, "wrong": 1.0, "missing": 0.0, "contaminated": 0.0},
+        OAK: {"false_find": 0.0, "contaminated": 0.0},
+    }
+
+
+def of_any_city(*arguments: Any, city: CityId, **options: Any) -> object:
+    """Prove without asking whose law it is."""
+    del city
+    return prove(*arguments, **options)
+
+
+async def test_a_cell_with_another_citys_law_is_caught(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fault is planted: every cell gets what the first city's passages say."""
+    given = compare_module.retrieve_in
+
+    async def mixed(*arguments: Any, **options: Any) -> dict[CityId, Retrieved]:
+        found = await given(*arguments, **options)
+        return dict.fromkeys(found, found[ELM])
+
+    monkeypatch.setattr(compare_module, "retrieve_in", mixed)
+    # The proof itself stops it: another city's section proves nothing, so that the cell stays empty.
+    assert (await measured(house))[OAK] == {"false_find": 0.0, "contaminated": 0.0}
+    # Without that, the measure sees it.
+    monkeypatch.setattr(compare_module, "prove", of_any_city)
+    scores = await measured(house)
+    assert scores[ELM]["contaminated"] == 0.0
+    assert scores[ASH]["contaminated"] == 1.0
+    assert scores[OAK] == {"false_find": 1.0, "contaminated": 1.0}
 
 
 # ------------------------------------------------------------------ the API and the page
