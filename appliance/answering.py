@@ -8,7 +8,7 @@ failing model server left behind.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -24,7 +24,7 @@ from appliance.ask import (
     ask,
     with_support,
 )
-from appliance.domain import Answer, Route
+from appliance.domain import Answer, Route, SectionId
 from appliance.errors import ChatUnavailable
 from appliance.ports import AnswerCache, CachedAnswer, Chat, ChatMessage, Encoder, Store
 
@@ -49,8 +49,9 @@ async def answered(
     if memory is None or key is None:
         flow = ask(store, encoder, chat, asked)
     else:
-        looked = await memory.cache.look(asked.city, key.exact, key.semantic)
-        if looked.found and (hit := await _hit(store, memory.cache, key, looked.found, asked)):
+        opening = _Opening(key)
+        looked = await memory.cache.look(asked.city, key.exact, key.semantic, opening.cited)
+        if looked.found and (hit := await _hit(memory.cache, looked.found, opening.kept, asked)):
             took = round((time.perf_counter() - began) * 1000, 2)
             for event in _events(replace(hit, timings_ms={"cache": took, "total": took})):
                 yield event
@@ -79,18 +80,30 @@ async def _key(memory: Memory, chat: ChatAt | None, asked: Asked) -> CacheKey | 
 # ------------------------------------------------------------------ made before
 
 
+class _Opening:
+    """Opens what the store finds, once."""
+
+    def __init__(self, key: CacheKey) -> None:
+        self._key = key
+        self.kept: Kept | None = None
+
+    def cited(self, sealed: bytes) -> Collection[SectionId]:
+        """Return the sections that a sealed answer cites; none if the key does not open it."""
+        self.kept = Kept.of(self._key, sealed)
+        return self.kept.cited() if self.kept else ()
+
+
 async def _hit(
-    store: Store, cache: AnswerCache, key: CacheKey, found: CachedAnswer, asked: Asked
+    cache: AnswerCache, found: CachedAnswer, kept: Kept | None, asked: Asked
 ) -> Finished | None:
     """Return the kept outcome with its proofs made anew; one that fails is forgotten."""
-    if kept := Kept.of(key, found.sealed):
-        sections = await store.sections(kept.cited())
-        if finished := kept.proven(Finished, sections, asked.city):
-            question = checked_question(asked.question)
-            whole = replace(asked, question=question, as_of=kept.day)
-            return replace(finished, asked=whole, cache=found.how)
-    await cache.drop(found.exact)
-    return None
+    finished = None if kept is None else kept.proven(Finished, found.sections, asked.city)
+    if kept is None or finished is None:
+        await cache.drop(found.exact)
+        return None
+    question = checked_question(asked.question)
+    whole = replace(asked, question=question, as_of=kept.day)
+    return replace(finished, asked=whole, cache=found.how)
 
 
 def _events(finished: Finished) -> Iterator[Event]:

@@ -6,7 +6,7 @@ Flows take these as arguments; `wiring` knows the concrete classes and
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -422,10 +422,6 @@ class Searcher(Register, Protocol):
         """Raises NoSuchSection."""
         ...
 
-    async def sections(self, ids: Collection[SectionId]) -> dict[SectionId, StoredSection]:
-        """Return those of the sections that are there."""
-        ...
-
     async def by_number(
         self,
         city: CityId | None,
@@ -567,7 +563,7 @@ class CachedAnswer:
 
     how: CacheHit
     exact: bytes  # the key of the words that it was given to
-    sealed: bytes
+    sections: Mapping[SectionId, StoredSection]  # those that it cites, as they are stored now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -591,10 +587,17 @@ class CacheCount:
 class AnswerCache(Protocol):
     """Answers by what was asked; keys are digests, and what is kept is sealed: no text is in it."""
 
-    async def look(self, city: CityId, exact: bytes, semantic: bytes | None) -> Looked:
+    async def look(
+        self,
+        city: CityId,
+        exact: bytes,
+        semantic: bytes | None,
+        cited: Callable[[bytes], Collection[SectionId]],
+    ) -> Looked:
         """Return the answer to the same words, else one to a question of the same meaning.
 
-        Only of the city's law as it is stored now, whose version comes along.
+        Only of the city's law as it is stored now, whose version comes along.  `cited` opens what is
+        sealed and says which sections it cites; one look is to cost one connection.
         """
         ...
 

@@ -19,6 +19,7 @@ answers_app = typer.Typer(
     help="Your own questions and answers, and counts of all.", no_args_is_help=True
 )
 
+
 def _id_of(text: str) -> UUID:
     try:
         return UUID(text)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from psycopg import AsyncConnection
 
-from appliance.domain import CacheHit, CityId
+from appliance.domain import CityId, SectionId
 from appliance.ports import CacheCount, CachedAnswer, Looked
 from appliance.store.database import Pool, connected
+from appliance.store.rows import section_of
 from appliance.store.sql import statement
 
 MOST = 2000  # answers of a city: some 10 MB
@@ -23,18 +24,29 @@ class PostgresAnswerCache:
         self._pool = pool
         self._vectors = vectors
 
-    async def look(self, city: CityId, exact: bytes, semantic: bytes | None) -> Looked:
+    async def look(
+        self,
+        city: CityId,
+        exact: bytes,
+        semantic: bytes | None,
+        cited: Callable[[bytes], Collection[SectionId]],
+    ) -> Looked:
         """Return the answer to the same words, else the newest to a question of the same meaning."""
         keys = {"city": city, "exact": exact, "semantic": semantic}
         async with connected(self._pool) as connection:
             rows = await _fetch(connection, "find_cached", vectors=self._vectors, **keys)
-        if not rows:
-            return Looked(corpus=None)
-        corpus, same_words, key, sealed = rows[0]
-        if key is None:
-            return Looked(corpus=corpus)
-        how: CacheHit = "exact" if same_words else "semantic"
-        return Looked(corpus=corpus, found=CachedAnswer(how=how, exact=key, sealed=sealed))
+            if not rows:
+                return Looked(corpus=None)
+            corpus, same_words, key, sealed = rows[0]
+            if key is None:
+                return Looked(corpus=corpus)
+            sections = await _fetch(connection, "sections", ids=list(cited(sealed)))
+        found = CachedAnswer(
+            how="exact" if same_words else "semantic",
+            exact=key,
+            sections={SectionId(row[0]): section_of(row) for row in sections},
+        )
+        return Looked(corpus=corpus, found=found)
 
     async def keep(
         self, city: CityId, corpus: str, exact: bytes, semantic: bytes | None, sealed: bytes

@@ -234,10 +234,6 @@ class PostgresStore(PostgresRegister, PostgresScanner, PostgresCited):
             raise NoSuchSection(section)
         return found[section]
 
-    async def sections(self, ids: Collection[SectionId]) -> dict[SectionId, StoredSection]:
-        """Return those of the sections that are there."""
-        return {SectionId(i): found for i, found in (await self._sections(ids)).items()}
-
     async def _sections(self, ids: Collection[int]) -> dict[int, StoredSection]:
         rows = await self._rows("sections", ids=list(ids))
         return {row[0]: section_of(row) for row in rows}

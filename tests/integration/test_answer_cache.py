@@ -163,11 +163,11 @@ AMENDED = """
 )
 async def test_any_change_of_the_rows_makes_another_version(house: House, change: str) -> None:
     cities = dict(await _rows(house, "select id, slug from city"))
-    before = (await house.cache.look(CityId(cities[1]), b"", None)).corpus
+    before = (await house.cache.look(CityId(cities[1]), b"", None, lambda _: ())).corpus
     assert before is not None
-    assert before == (await house.cache.look(CityId(cities[1]), b"", None)).corpus
+    assert before == (await house.cache.look(CityId(cities[1]), b"", None, lambda _: ())).corpus
     await _rows(house, change)
-    assert before != (await house.cache.look(CityId(cities[1]), b"", None)).corpus
+    assert before != (await house.cache.look(CityId(cities[1]), b"", None, lambda _: ())).corpus
 
 
 async def _rows(house: House, query: str) -> list[tuple[object, ...]]:
