@@ -104,7 +104,7 @@ class Finished:
     asked: Asked  # with the day whose law was used
     timings_ms: dict[str, float]
     route: Route = Route.RESEARCH
-    read_as: str | None = None  # what was searched, where that is not the question as it was asked
+    read_as: str | None = None  # of a follow-up: what was searched for it
     cache: CacheHit | None = None  # the answer was made before, and is proven anew
 
 
@@ -154,13 +154,13 @@ class _Case:
         if isinstance(outcome, Answer):
             cited = [c.section for c in outcome.citations]
             outcome = replace(outcome, warnings=pending_over(cited, self.asked.as_of))
-        read = self.kind.question
+        follows = self.kind.route is Route.FOLLOW_UP
         return Finished(
             outcome=outcome,
             asked=self.asked,
             timings_ms=self.watch.total(),
             route=self.kind.route,
-            read_as=None if read == self.asked.question else read,
+            read_as=self.kind.question if follows else None,
         )
 
 

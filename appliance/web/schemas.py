@@ -339,8 +339,7 @@ class AnswerOut(_Out):
     timings_ms: dict[str, float]
     route: Route = Field(description="What kind of question it is.")
     understood_as: str | None = Field(
-        description="What was searched where that is not the question as it was asked: a follow-up with "
-        "the question before it."
+        description="Of a follow-up: what was searched, with the question before it."
     )
     cache: Literal["exact", "semantic"] | None = Field(
         description="The answer was given before, to the same words or to others that mean the same."
