@@ -28,7 +28,7 @@ from appliance.calculators.compute import BadInput, compute
 from appliance.calculators.grids import Cell, Grid, Row, grids
 from appliance.calculators.lexer import LONGEST, Token, tokens_of
 from appliance.calculators.rounding import RoundingRule, rounding_rules
-from appliance.calculators.rules import Rule, rule_at, rule_upon, slug
+from appliance.calculators.rules import Rule, beside, rule_at, rule_upon, slug
 from appliance.calculators.units import UnitMismatch, alike
 from appliance.domain import Span, StoredSection
 
@@ -41,6 +41,7 @@ _WORTH = re.compile(
 _BULLET = re.compile(r"\s*[•·▪]\s*")
 MOST_CHOICES = 60  # rows of a table that is looked up
 LONGEST_LABEL = 240  # code points
+LONGEST_ABOVE = 160  # of the sentences before a rule, which may say what it is about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,10 +247,23 @@ def _of_prose(section: StoredSection, prose: str) -> Iterator[Calculator]:
             banded.append((rule, label, band))
         else:
             # What a share or a rate is of stands before it: both are one quote.
-            whole = Span(start=min(label.start, rule.span.start), end=rule.span.end)
-            words = " ".join(label.of(prose).split())
-            yield _of_rule(section, replace(rule, span=whole), words)
+            found = _beside(prose, label.start, rule)
+            if found is None:
+                continue
+            whole = Span(start=min(label.start, found.span.start), end=found.span.end)
+            words = label.of(prose)
+            if rule.unit != "space":
+                # A sentence may say only behind the amount what it is of; a table of uses does not.
+                words = f"{words} … {_unread(prose, rule.span.end)}".strip(" …")
+            yield _of_rule(section, replace(found, span=whole), " ".join(words.split()))
     yield from _of_bands(section, banded)
+
+
+def _beside(text: str, start: int, rule: Rule) -> Rule | None:
+    """Return the rule with an alternative that stands before it, or None if it is half of a rule."""
+    start = min(start, rule.span.start)
+    before = tokens_of(text[start : rule.span.start], start)
+    return beside(rule, before, tokens_of(text[rule.span.end : rule.span.end + 60]))
 
 
 def _of_rule(
@@ -366,7 +380,10 @@ def _of_cell(
         floor = rule.span.end
         label = f"{row.label}: {before}" if before else row.label
         rest = section.text[rule.span.end : cell.span.end].strip(" .,;*\n")
-        whole = _of_rule(section, rule, " ".join(label.split()), *over, titles=titles)
+        found = _beside(section.text[: cell.span.end], cell.span.start, rule)
+        if found is None:
+            continue
+        whole = _of_rule(section, found, " ".join(label.split()), *over, titles=titles)
         yield replace(whole, unread=" ".join(rest.split())[:400])
 
 
@@ -692,8 +709,10 @@ def _of_ratio_sentences(section: StoredSection, prose: str) -> Iterator[Calculat
         step = Share(share=Decimal("0" + ratio if ratio[0] == "." else ratio), of="lot_area")
         span = Span(start=match.start(), end=match.end())
         rule = Rule(unit="sqft", inputs=(_LOT,), steps=(step,), span=span)
-        label = _label_before(prose, 0, match.start()).of(prose)
-        yield _of_rule(section, rule, " ".join(f"{label} {match.group()}".split()))
+        label = _label_before(prose, 0, match.start())
+        above = prose[max(0, label.start - LONGEST_ABOVE) : label.start]
+        words = " ".join(f"{label.of(prose)} {match.group()}".split())
+        yield _of_rule(section, rule, words, " ".join(above.split()))
 
 
 # ------------------------------------------------------------------ caps and fractions

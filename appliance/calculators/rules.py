@@ -668,6 +668,9 @@ def _alternative(tokens: Sequence[Token], i: int, reading: _Reading) -> int:
     token = _at(tokens, i + 1)
     if token is not None and token.kind == "amount":
         end = _segment(tokens, i + 1, other)
+        if end is None and token.value is not None and token.unit and alike(token.unit, first.unit):
+            other.steps.append(Fixed(amount=token.value, unit=token.unit))
+            end = i + 2
     else:
         end = _rate(tokens, i + 1, first.amount, first.unit, other)
     if end is None or len(other.steps) != 1:
@@ -680,6 +683,32 @@ def _alternative(tokens: Sequence[Token], i: int, reading: _Reading) -> int:
     reading.inputs = other.inputs
     reading.steps = [Either(which="greater" if which == "greater" else "lesser", of=terms)]
     return after
+
+
+def beside(rule: Rule, before: Sequence[Token], after: Sequence[Token]) -> Rule | None:
+    """Return the rule with the amount that it stands beside: "800 square feet or 50% of …, whichever is less".
+
+    None if the words before or after it say that it is one of two, and not what the other one is.
+    """
+    which, _ = _whichever(after, 0)
+    words = [t.text for t in before[-8:]]
+    named = [w for w in words if w in ("lesser", "greater", "smaller", "larger")]
+    if words[-1:] != ["or"] and not (named and words[-1:] == ["and"]):
+        return None if which or named else rule
+    amount, step = before[-2] if len(before) > 1 else None, rule.steps[0]
+    less = which == "lesser" or any(w in ("lesser", "smaller") for w in named)
+    fits = amount is not None and amount.value is not None and amount.unit not in (None, "percent")
+    if not (which or named) or not fits or not isinstance(step, Rate | Share):
+        return None
+    assert amount is not None
+    assert amount.value is not None
+    assert amount.unit is not None
+    if not alike(amount.unit, rule.unit):
+        return None
+    other = Fixed(amount=amount.value, unit=amount.unit)
+    both = Either(which="lesser" if less else "greater", of=(other, step))
+    span = Span(start=amount.start, end=rule.span.end)
+    return replace(rule, steps=(both, *rule.steps[1:]), span=span)
 
 
 def _whichever(tokens: Sequence[Token], i: int) -> tuple[str | None, int]:

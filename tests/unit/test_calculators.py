@@ -86,6 +86,11 @@ def worked(calculator: Calculator, **inputs: object) -> Fraction:
         ("Maximum lot coverage shall not exceed 25 percent of the area of the lot.", "Coverage", {"area_of_the_lot": 8000}, "sqft", 2000),
         ("The side yard shall be 10 percent of the width of the lot, not less than 5 feet.", "Yards", {"width_of_the_lot": 40}, "foot", 5),
         ("A late fee in the amount of 25% of the citation shall be assessed.", "Fees", {"citation": 300}, "dollar", 75),
+        # one of two
+        ("Size: 800 square feet or 50% of the floor area of the dwelling, whichever is less", "Size", {"floor_area_of_the_dwelling": 1400}, "sqft", 700),
+        ("Size: 800 square feet or 50% of the floor area of the dwelling, whichever is less", "Size", {"floor_area_of_the_dwelling": 1800}, "sqft", 800),
+        ("The lesser of 300 square feet or 15% of the floor area", "Size", {"floor_area": 1600}, "sqft", 240),
+        ("Winter storage: $140 per linear foot or $3,500, whichever is greater", "Fees", {"length": 20}, "dollar", 3500),
         # floor area ratios
         ("The maximum floor area ratio (FAR) shall be 1.6.", "Bulk", {"lot_area": 1000}, "sqft", 1600),
     ],
@@ -108,6 +113,8 @@ def test_what_law_says_is_computed(
         "One stall for each increment of 22 linear feet",
         "See § 27.64.160 and Ordinance 2-5-03.",
         "The area may be reduced by 25 square feet per aisle.",
+        "The greater of the mean width or 15% of the lot width",
+        "Stables: 1 space per 5 boxes, plus 1 trailer for each 10 boxes",
     ],
 )
 def test_what_is_no_whole_rule_is_not_proposed(text: str) -> None:
