@@ -108,7 +108,7 @@ async def compare(
             f"Name 1 to {MOST_CITIES} cities of this box, in the question or beside it."
         )
     open_, shut = await _apart(store, asked)
-    bare = _bare(question, [held[c].city for c in held])
+    bare = bare_question(question, [held[city].city for city in asked])
     query = Query(text=bare, city=asked[0], as_of=as_of)
     found = await retrieve_in(store, encoder, query, list(open_), PASSAGES)
     cells: dict[CityId, Cell] = dict(shut)
@@ -149,28 +149,32 @@ async def _apart(
 
 # ------------------------------------------------------------------ the question without its cities
 
+_PLACE = "\0"  # in the place of each city's name: no question has it
+_JOINED = r"[\s,;]*(?:\b(?:and|or|versus|vs|than|with|to|in)\b\.?[\s,;]*){0,3}"
+_PLACES = re.compile(
+    rf"(?:\b(?:in|of|for|at|between|among|across|both|than|versus|vs\.?)\s+){{0,3}}{_PLACE}(?:{_JOINED}{_PLACE})*",
+    re.IGNORECASE,
+)
 _COMPARING = re.compile(
-    r"\b(?:how\s+(?:do|does)\s+(?P<what>.{3,80}?)\s+(?:differ|compare)\w*|compar(?:e|ing|ison)(?:\s+of)?|differ(?:s|ences?)?"
-    r"|versus|vs\.?|between|among|across)\b",
-    re.IGNORECASE,
-)
-_LEFT_OVER = re.compile(
-    r"(?:[\s,;]|\b(?:and|or|in|of|for|the|city|town|county|cities|to|with|between)\b)+\W*\Z",
+    r"\bhow\s+(?:do|does)\s+(?P<what>.{3,80}?)\s+(?:differ|compare)\b|\bcompare\b"
+    r"|\b(?:what\s+(?:is|are)\s+the\s+)?(?:differences?|comparison)(?:\s+(?:in|of|between)\b)?",
     re.IGNORECASE,
 )
 
 
-def _bare(question: str, cities: Sequence[City]) -> str:
+def bare_question(question: str, cities: Sequence[City]) -> str:
     """Return a question as it is asked of one city: without the cities' names and "how do … differ"."""
-    named = named_places(question, cities)
-    if not named:
-        return question
     bare = question
-    for city in named:
+    for city in named_places(question, cities):
         for words in _names(city.id):
-            bare = re.sub(rf"(?<![\w-]){words}(?![\w-])", " ", bare, flags=re.IGNORECASE)
+            bare = re.sub(rf"(?<![\w-]){words}(?![\w-])", _PLACE, bare, flags=re.IGNORECASE)
+    bare = _PLACES.sub(" ", bare)
+    if _PLACE in bare or bare == question:
+        return question
     bare = _COMPARING.sub(lambda m: m["what"] or " ", bare)
-    bare = _LEFT_OVER.sub("", " ".join(bare.split()))
+    bare = re.sub(r"(?:[\s,]|\b(?:and|or)\b)+(?=[?.,]|\Z)", "", " ".join(bare.split())).strip(
+        " ,;:."
+    )
     return bare if terms(bare) else question
 
 
