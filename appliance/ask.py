@@ -229,7 +229,7 @@ async def _ground(store: Store, case: _Case, found: Retrieved) -> _Ground | Abst
     shown = _asked_for(case, found.passages)
     ground = _Ground(
         passages=found.passages,
-        quotes=tuple(quotes_of(shown, case.asked.as_of)),
+        quotes=tuple(quotes_of(shown, case.asked.city, case.asked.as_of)),
         caution=_FAINT if faint(evidence) else None,
     )
     case.watch.lap("quotes")
@@ -291,14 +291,15 @@ async def _evidence(store: Store, query: Query, found: Retrieved) -> Evidence:
 # ------------------------------------------------------------------ quotes
 
 
-def quotes_of(passages: Sequence[Passage], as_of: date) -> list[Citation]:
-    """Return the passages that are worth quoting, each proven, best first."""
+def quotes_of(passages: Sequence[Passage], city: CityId, as_of: date) -> list[Citation]:
+    """Return the passages that are worth quoting, each proven to be of the city, best first."""
     proofs = [
         prove(
             p.section,
             quoted_span(p),
             as_of=as_of,
             retrieved=passages,
+            city=city,
             legs=p.legs,
             leads=p.leads,
         )
@@ -426,6 +427,7 @@ async def _checked(store: Store, case: _Case, reply: _Reply, draft: Draft) -> Ch
     return check_draft(
         draft,
         reply.passages,
+        city=case.asked.city,
         as_of=case.asked.as_of,
         known=known,
         question=case.kind.question,

@@ -23,7 +23,7 @@ from appliance.answers.claims import (
     strange_numbers,
 )
 from appliance.answers.harmless import foreign, restored, strays
-from appliance.domain import Answer, Citation, Claim, Draft, Flag, Passage
+from appliance.domain import Answer, Citation, CityId, Claim, Draft, Flag, Passage
 
 # [1], [1: "words"], [1, 2]; models also write “curly” marks.
 _MARK = re.compile(
@@ -65,11 +65,12 @@ def check_draft(
     draft: Draft,
     passages: Sequence[Passage],
     *,
+    city: CityId,
     as_of: date,
     known: Collection[tuple[str, str]],
     question: str = "",
 ) -> Checked:
-    """Verify a draft against the passages it was given.
+    """Verify a draft against the passages of the city that it was given.
 
     Figures of the `question` may be repeated without proof.  `known` holds the (kind, number) labels
     of the city's registry among those that the draft names.
@@ -77,7 +78,11 @@ def check_draft(
     A draft survives if at least one of its sentences is proven by an exact quote and has no fault.
     """
     proven: list[Citation] = []
-    text = _MARK.sub(lambda m: _proof(m, passages, as_of, proven), draft.text.translate(PRIVATE))
+
+    def proof(mark: re.Match[str]) -> str:
+        return _replacement(mark, _citation(mark, passages, city, as_of), proven)
+
+    text = _MARK.sub(proof, draft.text.translate(PRIVATE))
     found = Checked(
         answer=None,
         why_not="nothing in the model's draft could be proven",
@@ -109,14 +114,11 @@ def check_draft(
     return replace(found, answer=answer, why_not=None)
 
 
-def _proof(
-    mark: re.Match[str], passages: Sequence[Passage], as_of: date, proven: list[Citation]
-) -> str:
+def _replacement(mark: re.Match[str], proof: Citation | None, proven: list[Citation]) -> str:
     """Return what stands for a mark while sentences are judged; a proven quote joins `proven`.
 
     The blanks before a mark that fails go with it, so that no gap is left before a full stop.
     """
-    proof = _citation(mark, passages, as_of)
     if proof is None:
         return FAILED
     if proof not in proven:
@@ -124,7 +126,9 @@ def _proof(
     return f"{mark['lead']}\ue000{proven.index(proof) + 1}\ue001"
 
 
-def _citation(mark: re.Match[str], passages: Sequence[Passage], as_of: date) -> Citation | None:
+def _citation(
+    mark: re.Match[str], passages: Sequence[Passage], city: CityId, as_of: date
+) -> Citation | None:
     if not mark["quote"]:
         return None
     quote = restored(mark["quote"][1:-1])
@@ -140,6 +144,7 @@ def _citation(mark: re.Match[str], passages: Sequence[Passage], as_of: date) -> 
             span.shifted(passage.span.start),
             as_of=as_of,
             retrieved=passages,
+            city=city,
             legs=passage.legs,
             leads=passage.leads,
         )

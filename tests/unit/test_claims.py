@@ -10,7 +10,7 @@ from appliance.answers.claims import FAILED, sentences, states_a_rule
 from appliance.answers.drafts import check_draft
 from appliance.domain import Draft, Flag
 from tests.growth import grows_linearly
-from tests.unit.test_drafts import KNOWN, PASSAGES, TODAY
+from tests.unit.test_drafts import KNOWN, PASSAGES, TODAY, TROLL
 
 OVER_SIX = '[1: "build a fence over six (6) feet high"]'
 FEE = '[2: "fee for a permit is $1,000"]'
@@ -98,7 +98,9 @@ def test_what_states_a_rule_is_told_from_what_does_not(sentence: str, rule: bool
 def test_a_sentence_that_nothing_carries_is_withheld(
     draft: str, text: str, withheld: dict[str, list[Flag]]
 ) -> None:
-    answer = check_draft(Draft(text=draft, model="fake"), PASSAGES, as_of=TODAY, known=KNOWN).answer
+    answer = check_draft(
+        Draft(text=draft, model="fake"), PASSAGES, city=TROLL, as_of=TODAY, known=KNOWN
+    ).answer
     assert answer is not None
     assert answer.text == text
     assert {c.text: list(c.flags) for c in answer.withheld} == withheld
@@ -120,6 +122,7 @@ def test_stacked_citations_are_folded_to_the_best_two() -> None:
     found = check_draft(
         Draft(text=f"The fee for a permit is $1,000 {stack}.", model="fake"),
         PASSAGES,
+        city=TROLL,
         as_of=TODAY,
         known=KNOWN,
     )

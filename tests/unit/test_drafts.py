@@ -24,6 +24,7 @@ from appliance.domain import (
 )
 
 TODAY = date(2026, 7, 1)
+TROLL = CityId("troll-xx")
 TEXTS = (
     "No person shall build a fence over six (6) feet high without a permit.",
     "The fee for a permit is $1,000. \u201cGoat\u201d means any goat, wild or not.",
@@ -33,7 +34,7 @@ TEXTS = (
 def passage(number: int, text: str, standing: Standing = Standing.IN_FORCE) -> Passage:
     section = StoredSection(
         id=SectionId(number),
-        city=CityId("troll-xx"),
+        city=TROLL,
         external_id=str(number),
         citation=f"Sec. 1-{number}",
         number=f"1-{number}",
@@ -57,7 +58,7 @@ KNOWN = {("section", "1-1"), ("table", "a"), ("chapter", "15")}
 
 def checked(text: str, passages: list[Passage] = PASSAGES):
     draft = Draft(text=text, model="fake")
-    return check_draft(draft, passages, as_of=TODAY, known=KNOWN)
+    return check_draft(draft, passages, city=TROLL, as_of=TODAY, known=KNOWN)
 
 
 @pytest.mark.parametrize(
@@ -146,6 +147,12 @@ def test_a_draft_that_proves_nothing_does_not_survive(draft: str) -> None:
     found = checked(draft)
     assert found.answer is None
     assert found.why_not == "nothing in the model's draft could be proven"
+
+
+def test_another_citys_passage_proves_nothing() -> None:
+    draft = Draft(text='Yes [1: "build a fence over six"].', model="fake")
+    found = check_draft(draft, PASSAGES, city=CityId("ogre-xx"), as_of=TODAY, known=KNOWN)
+    assert found.answer is None
 
 
 def test_a_section_that_is_not_in_force_proves_nothing() -> None:
