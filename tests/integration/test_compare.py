@@ -300,3 +300,27 @@ def test_the_command_prints_a_cell_for_each_city(house: House, twins: Database) 
     ran = permitbox("compare", "--cities", cities, "--json", FENCES, database=twins)
     assert ran.code == 0, ran.err
     assert {c: v["found"] for c, v in ran.json["cells"].items()} == {ELM: True, OAK: False}
+
+
+def test_the_measure_counts_cells_with_their_intervals(
+    house: House, twins: Database, tmp_path: Path
+) -> None:
+    del house  # has loaded the cities
+    cases, lines = tmp_path / "fences.jsonl", tmp_path / "out.jsonl"
+    cases.write_text(CASES + "\n", "utf-8")
+    ran = permitbox(
+        *("eval", "cells", "--cases", str(cases), "--no-model", "--out", str(lines), "--json"),
+        database=twins,
+    )
+    assert ran.code == 0, ran.err
+    scores = ran.json["scores"]
+    assert {name: s["count"] for name, s in scores.items()} == {
+        "right": 1,
+        "wrong": 1,
+        "missing": 0,
+        "false_find": 0,
+        "contaminated": 0,
+    }
+    assert scores["contaminated"]["n"] == 3
+    assert scores["contaminated"]["high"] > 0
+    assert len(lines.read_text("utf-8").splitlines()) == 3
