@@ -167,8 +167,8 @@ def _judged(
         question,
         *(text for c in own or proven for text in (c.quote, *c.over, c.section.citation)),
     )
-    if not own and strays(words, grounds):
-        flags = _unique((*flags, Flag.UNPROVEN))
+    if not own and not flags and strays(words, grounds):
+        flags = (Flag.UNPROVEN,)
     if foreign(words, grounds):
         flags = (*flags, Flag.FOREIGN)
     return _Sentence(text=text, citations=best(words, own), flags=flags, strange=strange)
