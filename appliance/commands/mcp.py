@@ -19,7 +19,8 @@ from appliance.ask import Asked, drain, searchable
 from appliance.commands.options import city_of, day_of, run_in_house
 from appliance.domain import Query, SectionId
 from appliance.errors import BadRequest, PermitBoxError
-from appliance.forms import hits_json, outcome_json, said_json
+from appliance.forms import hits_json, outcome_json, record_of, said_json
+from appliance.owner_file import owner_of_home
 from appliance.retrieve import retrieve
 from appliance.wiring import House
 
@@ -128,7 +129,10 @@ def _ask(house: House) -> Tool:
             before=tuple(map(checked_question, after or ())),
         )
         flow = answered(house.store, house.encoder, await house.chat(), asked, memory=house.memory)
-        return outcome_json(await drain(flow))
+        finished = await drain(flow)
+        owner = owner_of_home(house.settings.home)
+        await house.trail.keep(record_of(finished, owner))
+        return outcome_json(finished)
 
     return ask
 
