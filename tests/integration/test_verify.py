@@ -95,7 +95,9 @@ async def test_a_citation_is_judged_by_what_the_box_holds(
 
 
 async def test_the_version_of_the_day_is_judged(house: House) -> None:
-    before = await verify_claim(house.store, claim("§ 7-6", "the ground. As it was."), date(2024, 6, 1))
+    before = await verify_claim(
+        house.store, claim("§ 7-6", "the ground. As it was."), date(2024, 6, 1)
+    )
     after = await verify_claim(
         house.store, claim("§ 7-7", "of brick from the day"), date(2027, 1, 1)
     )

@@ -127,7 +127,9 @@ def test_a_present_folder_is_what_the_server_is_given(tmp_path: Path) -> None:
     (folder / "model.safetensors").write_bytes(safetensors(SHAPE.weight_bytes))
     settings, small = Settings(home=tmp_path), replace(CUDA, shape=SHAPE)
     assert asyncio.run(provide_model(settings, small, Path("python"), print)) == folder
-    with pytest.raises(WeightsRefused, match="not the model of the manifest: config.json: num_hidden_layers"):
+    with pytest.raises(
+        WeightsRefused, match=r"not the model of the manifest: config\.json: num_hidden_layers"
+    ):
         asyncio.run(provide_model(settings, CUDA, Path("python"), print))
 
 
