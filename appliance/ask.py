@@ -13,6 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import date
 
+from appliance.absence import nowhere, scan_question
 from appliance.answers import refusals
 from appliance.answers.abstention import Evidence, enough, faint
 from appliance.answers.citations import prove
@@ -44,6 +45,8 @@ from appliance.naming import missing
 from appliance.ports import Chat, Coverage, Encoder, Searcher, Store
 from appliance.retrieve import Retrieved, retrieve
 
+# Chunks of a city whose whole text is read before the box says that it has no answer: a second or so.
+READ_WHOLE = 10_000
 PASSAGES = 10  # go before the model, as far as its context allows
 REPLY_TOKENS = 400  # 120 words and their proofs
 PROMPT_TOKENS = 500  # rules, question and chat template, generously
@@ -225,7 +228,7 @@ async def _ground(store: Store, case: _Case, found: Retrieved) -> _Ground | Abst
         return refusal
     evidence = await _evidence(store, case.query(), found)
     if not enough(evidence):
-        return _abstain(case, evidence.missing, found.passages)
+        return await _abstain(store, case, evidence.missing, found.passages)
     shown = _asked_for(case, found.passages)
     ground = _Ground(
         passages=found.passages,
@@ -408,7 +411,7 @@ async def _verified(
     if reply.error is not None or draft is None:
         return _quoted(ground, f"{_NO_MODEL} ({reply.error})")
     if draft.text.strip().startswith(NOT_FOUND):
-        return _abstain(case, (), ground.passages)
+        return await _abstain(store, case, (), ground.passages)
     checked = await _checked(store, case, reply, draft)
     if checked.answer is not None:
         return checked.answer
@@ -499,12 +502,21 @@ async def _named_in_vain(store: Store, case: _Case, found: Retrieved) -> Abstent
     return refusals.no_such_section(case.coverage, absent) if absent else None
 
 
-def _abstain(case: _Case, absent: Sequence[str], passages: Sequence[Passage]) -> Abstention:
+async def _abstain(
+    store: Store, case: _Case, absent: Sequence[str], passages: Sequence[Passage]
+) -> Abstention:
     terms = tuple(written_terms(case.kind.question).values())
     searched = refusals.searched_for(case.coverage, terms, passages)
     newest, day = case.coverage.newest, case.asked.as_of
     if not passages and newest is not None and day < newest:
         return refusals.no_law_then(case.coverage, searched, day)
+    if case.coverage.chunks <= READ_WHOLE:
+        scans = await scan_question(store, case.asked.city, case.kind.question, day)
+        searched = replace(
+            searched,
+            sections_read=max((s.sections for s in scans), default=0),
+            nowhere=nowhere(scans, case.kind.question),
+        )
     return refusals.not_found(case.coverage, searched, absent)
 
 

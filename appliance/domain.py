@@ -507,6 +507,8 @@ class Searched:
     legs: tuple[Leg, ...]
     terms: tuple[str, ...]
     nearest: tuple[Passage, ...] = ()
+    sections_read: int = 0  # whole, for the things that the question names; 0: none was
+    nowhere: tuple[str, ...] = ()  # of those things, what not one of the sections mentions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,6 +59,8 @@ def outcome_json(finished: Finished) -> dict[str, Any]:
                 "legs": list(outcome.searched.legs),
                 "terms": list(outcome.searched.terms),
                 "nearest": [nearest_json(p) for p in outcome.searched.nearest],
+                "sections_read": outcome.searched.sections_read,
+                "nowhere": list(outcome.searched.nowhere),
             },
         }
     return base | {

@@ -11,7 +11,7 @@ from rich.console import Console
 from appliance.answers.harmless import visible
 from appliance.answers.validity import dates_of, warning_of
 from appliance.ask import Finished
-from appliance.domain import Abstention
+from appliance.domain import Abstention, Route
 from appliance.ingest import Progress
 
 
@@ -47,6 +47,9 @@ def print_answer(finished: Finished, out: Console) -> None:
     for claim in outcome.withheld:
         why = ", ".join(flag.value.replace("_", " ") for flag in claim.flags)
         out.print(f"  withheld ({why}): {claim.text}", style="yellow", markup=False)
+    if finished.route is Route.CALCULATION:
+        city = finished.asked.city
+        out.print(f'\nA matter of numbers? permitbox calc --city {city} "…"', style="dim", markup=False)
     if outcome.note:
         out.print(f"\n{outcome.note}", style="dim", markup=False)
 

@@ -104,10 +104,13 @@ def no_law_then(coverage: Coverage, searched: Searched, day: object) -> Abstenti
 def not_found(coverage: Coverage, searched: Searched, missing: Sequence[str]) -> Abstention:
     """Return the refusal of a question that the code does not seem to answer.
 
-    `missing` are words of the question that no chunk of the city holds.
+    `missing` are words of the question that no chunk of the city holds; where all sections were read
+    for the things that it names, that says more.
     """
-    absent = ", ".join(missing)
-    detail = f" Nowhere in it: {absent}." if absent else ""
+    detail = f" Nowhere in it: {', '.join(missing)}." if missing else ""
+    if searched.nowhere:
+        things = " or ".join(f"“{thing}”" for thing in searched.nowhere)
+        detail = f" None of its {searched.sections_read:,} sections in force mentions {things}."
     return Abstention(
         reason=Reason.NOT_FOUND,
         text=f"The code of {coverage.city.name} in this box does not seem to answer this.{detail}",

@@ -310,6 +310,10 @@ class SearchedOut(_Out):
     legs: tuple[Leg, ...]
     terms: tuple[str, ...]
     nearest: tuple[NearestOut, ...]
+    sections_read: int = Field(
+        description="Sections read whole for the things that the question names; 0: none was."
+    )
+    nowhere: tuple[str, ...] = Field(description="What not one of those sections mentions.")
 
 
 class DraftOut(_Out):
