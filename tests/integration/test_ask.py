@@ -305,15 +305,15 @@ async def test_passages_that_are_far_from_the_question_come_with_a_warning(
 async def test_an_abstention_says_what_a_reading_of_the_whole_code_did_not_find(
     sample_house: House,
 ) -> None:
-    question = "May I keep an alligator behind my fence?"
+    question = "May I build a casino?"
     chat = ScriptedChat(reply="NOT IN THE PASSAGES")
     abstention = outcome(await events_of(sample_house, chat, asked(question)))
     assert isinstance(abstention, Abstention)
     assert abstention.reason is Reason.NOT_FOUND
     coverage = await sample_house.store.coverage(ALDER)
     assert 0 < abstention.searched.sections_read <= coverage.sections
-    assert abstention.searched.nowhere == ("alligator",)  # and fences are mentioned
-    assert "sections in force mentions “alligator”" in abstention.text
+    assert abstention.searched.nowhere == ("casino",)  # fences are mentioned
+    assert "sections in force mentions “casino”" in abstention.text
 
 
 # ------------------------------------------------------------------ routes
