@@ -70,6 +70,8 @@ class EmptyCell:
         """Return what is said in the place of a fact."""
         if self.why is not None:
             return self.why
+        if not self.absent and self.nearest:  # it speaks of the matter: silence is not proven
+            return "no single answer found in this city's code; its nearest sections may hold one"
         things = " or ".join(f"“{thing}”" for thing in self.absent)
         detail = f"; nothing in it mentions {things}" if things else ""
         return f"not found in this city's code{detail}"

@@ -49,7 +49,9 @@ def print_answer(finished: Finished, out: Console) -> None:
         out.print(f"  withheld ({why}): {claim.text}", style="yellow", markup=False)
     if finished.route is Route.CALCULATION:
         city = finished.asked.city
-        out.print(f'\nA matter of numbers? permitbox calc --city {city} "…"', style="dim", markup=False)
+        out.print(
+            f'\nA matter of numbers? permitbox calc --city {city} "…"', style="dim", markup=False
+        )
     if outcome.note:
         out.print(f"\n{outcome.note}", style="dim", markup=False)
 

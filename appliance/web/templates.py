@@ -22,7 +22,7 @@ from appliance.calculate import Calculation, Held, Picked
 from appliance.calculation_json import number
 from appliance.calculators.units import unit_name, written
 from appliance.compare import Comparison
-from appliance.domain import Abstention, City, Flag, Leg, Span, StoredSection
+from appliance.domain import Abstention, City, Flag, Leg, Reason, Span, StoredSection
 from appliance.ports import Coverage
 from appliance.web.layout import blocks, quote_blocks, titles_over
 from appliance.web.schemas import Problem, coverage_out
@@ -47,6 +47,12 @@ _FAULTS = {
     Flag.PHANTOM: "it names a section that this code does not have",
     Flag.FOREIGN: "it brings a link, markup or a code that stands in nothing it cites",
 }
+# What stands over a refusal; nothing over small talk.
+_TITLES = {
+    Reason.NO_QUESTION: "",
+    Reason.COMPARISON: "Several cities",
+    Reason.OUT_OF_SCOPE: "No matter of a city's code",
+}
 _GRADES = {1.0: "say so", 0.5: "say a part of it", 0.0: "do not say so"}
 
 # The legs of a search in words for people.
@@ -68,6 +74,7 @@ _templates.env.filters |= {
     "plain_number": number,
     "fault": _FAULTS.__getitem__,
     "grade": _GRADES.__getitem__,
+    "over": lambda reason: _TITLES.get(reason, "No answer from the code"),
 }
 _templates.env.tests["web_address"] = is_web_address
 

@@ -95,6 +95,9 @@ const FAULTS = {
 };
 const GRADES = new Map([[1, "say so"], [0.5, "say a part of it"], [0, "do not say so"]]);
 
+// What stands over a refusal (as templates.py); nothing over small talk.
+const TITLES = { no_question: "", comparison: "Several cities", out_of_scope: "No matter of a city's code" };
+
 const WAYS = { dense: "meaning", lexical: "words", named: "section number" };
 
 /** The article of one question; each method shows one event of its stream. */
@@ -212,7 +215,8 @@ class Entry {
       return el("li", {}, el("a", { href: `/sections/${near.section_id}`, "data-proof": "" },
         ...(title === near.section ? [] : [bdi(near.section), " "]), bdi(title)));
     });
-    const box = el("section", { class: "abstained" }, el("h3", {}, "No answer from the code"),
+    const title = TITLES[answer.reason] ?? "No answer from the code";
+    const box = el("section", { class: "abstained" }, title ? el("h3", {}, title) : "",
       el("p", {}, answer.text));
     if (answer.places.length) {
       const wanted = new URLSearchParams([...answer.places.map((place) => ["city", place]), ["q", answer.question]]);
