@@ -233,10 +233,27 @@ async def _ground(store: Store, case: _Case, found: Retrieved) -> _Ground | Abst
     ground = _Ground(
         passages=found.passages,
         quotes=tuple(quotes_of(shown, case.asked.city, case.asked.as_of)),
-        caution=_FAINT if faint(evidence) else None,
+        caution=await _caution(store, case, evidence),
     )
     case.watch.lap("quotes")
     return ground
+
+
+async def _caution(store: Store, case: _Case, evidence: Evidence) -> str | None:
+    """Return what a reader of the passages must know: that they are far, or silent on a thing.
+
+    A thing that nothing in the code mentions is named in 9 of 24 unanswerable dev questions and in 12 of
+    205 answerable ones; the whole code is read only where a word of the question is in no chunk.
+    """
+    if evidence.missing and case.coverage.chunks <= READ_WHOLE:
+        question = case.kind.question
+        scans = await scan_question(store, case.asked.city, question, case.asked.as_of)
+        if things := nowhere(scans, question):
+            named = " or ".join(f"“{thing}”" for thing in things)
+            silent = f"nothing in this code mentions {named}"
+            said = f"{_FAR}, and {silent}" if faint(evidence) else f"N{silent[1:]}"
+            return f"{said}; these are the nearest passages."
+    return f"{_FAR}; these are the nearest passages." if faint(evidence) else None
 
 
 def _asked_for(case: _Case, passages: Sequence[Passage]) -> Sequence[Passage]:
@@ -248,7 +265,7 @@ def _asked_for(case: _Case, passages: Sequence[Passage]) -> Sequence[Passage]:
 
 _NO_MODEL = "No model server is running: these are the passages themselves, in their own words."
 _DEMO = "demo model, not advice"
-_FAINT = "Nothing close to this question was found; these are the nearest passages."
+_FAR = "Nothing close to this question was found"
 
 
 async def searchable(store: Searcher, city: CityId) -> Coverage:

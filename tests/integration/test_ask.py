@@ -316,6 +316,19 @@ async def test_an_abstention_says_what_a_reading_of_the_whole_code_did_not_find(
     assert "sections in force mentions “casino”" in abstention.text
 
 
+async def test_passages_that_are_silent_on_a_thing_come_with_that_said(
+    sample_house: House,
+) -> None:
+    question = "Do I need a building permit for a casino?"
+    answer = outcome(await events_of(sample_house, None, asked(question)))
+    assert isinstance(answer, Answer)
+    assert answer.note is not None
+    assert answer.note.startswith("Nothing in this code mentions “casino”;")
+    known = outcome(await events_of(sample_house, None, asked("Do I need a permit for a deck?")))
+    assert isinstance(known, Answer)
+    assert "mentions" not in (known.note or "")
+
+
 # ------------------------------------------------------------------ routes
 
 
