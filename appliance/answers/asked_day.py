@@ -6,21 +6,14 @@ beside words that ask for the law of that time.
 
 from __future__ import annotations
 
-import calendar
 import re
 from datetime import date
 
-_MONTHS = {name.casefold(): n for n, name in enumerate(calendar.month_name) if name}
-_MONTHS |= {name.casefold(): n for n, name in enumerate(calendar.month_abbr) if name}
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_DAY = (
-    r"(?:(?P<iso>(?:19|20)\d\d-\d\d-\d\d)"
-    rf"|(?:(?P<month>{_MONTH})\.?\s+(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?:of\s+)?)?(?P<year>(?:19|20)\d\d))"
-    rf"|(?:(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month2>{_MONTH})\.?,?\s+(?P<year2>(?:19|20)\d\d))"
-    r"|(?P<alone>(?:19|20)\d\d))(?![\w-])"
-)
-_AS_OF = re.compile(rf"\bas\s+(?:of|at)\s+{_DAY}", re.IGNORECASE)
-_THEN = re.compile(rf"\b(?:back\s+in|in|on|during|at)\s+{_DAY}", re.IGNORECASE)
+from appliance.corpus.figures import Figure, figures
+
+_NEAR = 120  # code points before a day that may say what it is the day of
+_AS_OF = re.compile(r"\bas\s+(?:of|at)\s+\Z", re.IGNORECASE)
+_THEN = re.compile(r"\b(?:back\s+in|in|on|during|at)\s+\Z", re.IGNORECASE)
 # Words before the day that ask for the law of that time …
 _LAW_THEN = re.compile(
     r"\b(?:appl(?:y|ied|ies|icable)|in\s+(?:force|effect)|(?:law|laws|rules?|code|limit|fee|requirement)s?\s+"
@@ -38,21 +31,26 @@ _OF_ELSE = re.compile(
 
 def asked_day(question: str) -> date | None:
     """Return the day whose law the question asks for; of a month or a year the first one; or None."""
-    if found := _AS_OF.search(question):
-        return _date(found)
-    for found in _THEN.finditer(question):
-        before = question[max(0, found.start() - 120) : found.start()]
-        if _LAW_THEN.search(before) and not _OF_ELSE.search(before):
-            return _date(found)
+    for figure in figures(question):
+        if question[figure.span.end : figure.span.end + 1] in ("-", "/"):
+            continue  # a part of what is no date
+        before = question[max(0, figure.span.start - _NEAR) : figure.span.start]
+        then = _THEN.search(before) and _LAW_THEN.search(before) and not _OF_ELSE.search(before)
+        if (_AS_OF.search(before) or then) and (day := _day(figure)):
+            return day
     return None
 
 
-def _date(found: re.Match[str]) -> date | None:
+def _day(figure: Figure) -> date | None:
+    """Return the day of a date, or the first of a month or of a year."""
+    value = int(figure.value)
+    if figure.unit == "month of year":
+        value = value * 100 + 1
+    elif not figure.unit and re.fullmatch(r"(?:19|20)\d\d", figure.text):
+        value = value * 10_000 + 101
+    elif figure.unit != "date":
+        return None
     try:
-        if found["iso"]:
-            return date.fromisoformat(found["iso"])
-        year = int(found["year"] or found["year2"] or found["alone"])
-        month = _MONTHS[(found["month"] or found["month2"] or "january").casefold()]
-        return date(year, month, int(found["day"] or found["day2"] or 1))
+        return date(value // 10_000, value // 100 % 100, value % 100)
     except ValueError:
         return None
