@@ -22,6 +22,7 @@ import psycopg
 
 from appliance.errors import StoreError
 from appliance.serving.environment import environment_dir, is_complete
+from appliance.serving.weights import verify
 from appliance.settings import PREFIX, Settings
 from appliance.store.embedded import find_binaries
 from models.manifest import FolderWeights, Profile
@@ -253,13 +254,12 @@ def model_files(settings: Settings, profile: Profile) -> Finding:
     weights = profile.llm.weights
     folder = settings.models_dir / weights.folder
     if isinstance(weights, FolderWeights):
-        wanted = folder / (weights.file or "config.json")
-        if not wanted.is_file():
+        if wrong := verify(folder, profile.llm.shape):
             return Finding(
                 name="model",
                 state="fix",
-                says=f"{wanted} is missing",
-                fix=f"Put the files of {weights.repository} into {folder}.",
+                says=f"{folder}: {wrong[0]}",
+                fix=f"permitbox models import FOLDER, with the files of {weights.repository}",
             )
     elif not (folder / "config.json").is_file() or not is_complete(
         environment_dir(settings, profile.llm.server)

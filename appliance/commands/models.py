@@ -7,18 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from appliance.commands.options import Json, err, out, print_json
-from appliance.errors import BadRequest, WeightsRefused
+from appliance.commands.options import Json, ProfileName, err, out, print_json, profile_of
+from appliance.errors import WeightsRefused
 from appliance.serving.weights import Copying, bring_in, folder_of, verify
 from appliance.settings import Settings, read_settings
-from models.manifest import FolderWeights, Profile, UnknownProfile, read_manifest
+from models.manifest import FolderWeights, Profile, read_manifest
 from models.shapes import GIB
 
 app = typer.Typer(help="The models of the hardware profiles and their files.", no_args_is_help=True)
-
-ProfileName = Annotated[
-    str | None, typer.Option("--profile", help="A hardware profile; the box's own without it.")
-]
 
 
 @app.command("list")
@@ -65,7 +61,7 @@ def _state(settings: Settings, profile: Profile) -> str:
 @app.command("verify")
 def verify_command(profile: ProfileName = None, as_json: Json = False) -> None:
     """Check the files of a profile's language model; exit 1 if a server must not be given them."""
-    chosen, settings = _chosen(profile), read_settings()
+    chosen, settings = profile_of(profile), read_settings()
     folder = folder_of(settings, chosen)
     wrong = verify(folder, chosen.llm.shape)
     if as_json:
@@ -83,7 +79,7 @@ def import_command(
     profile: ProfileName = None,
 ) -> None:
     """Take a model's files into this box, whole or not at all."""
-    chosen = _chosen(profile)
+    chosen = profile_of(profile)
     try:
         target = bring_in(read_settings(), chosen, folder, _tell)
     except OSError as error:
@@ -97,10 +93,3 @@ def _tell(copying: Copying) -> None:
         f"copying {copying.file}  {copying.done / GIB:.2f}/{copying.total / GIB:.2f} GiB  {share} %",
         markup=False,
     )
-
-
-def _chosen(name: str | None) -> Profile:
-    try:
-        return read_manifest().profile(name or read_settings().profile)
-    except UnknownProfile as error:
-        raise BadRequest(str(error)) from error

@@ -16,6 +16,7 @@ from appliance.errors import BadRequest
 from appliance.settings import Settings, read_settings
 from appliance.terminal import PlainConsole
 from appliance.wiring import House, open_house
+from models.manifest import Profile, UnknownProfile, read_manifest
 
 out = PlainConsole(soft_wrap=True, highlight=False)
 err = PlainConsole(stderr=True, soft_wrap=True, highlight=False)
@@ -24,6 +25,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
 City = Annotated[str, typer.Option("--city", help="The city's id, like new-york-ny.")]
 AsOf = Annotated[
     str | None, typer.Option("--as-of", help="The day whose law applies, like 2026-07-01.")
+]
+ProfileName = Annotated[
+    str | None, typer.Option("--profile", help="A hardware profile; the box's own without it.")
 ]
 With = Annotated[
     list[str] | None,
@@ -45,6 +49,14 @@ def run_in_house(
     except KeyboardInterrupt:
         err.print("permitbox: stopped; what was done is kept.")
         raise typer.Exit(130) from None
+
+
+def profile_of(name: str | None) -> Profile:
+    """Return the hardware profile that an option names, or the box's own.  Raises BadRequest."""
+    try:
+        return read_manifest().profile(name or read_settings().profile)
+    except UnknownProfile as error:
+        raise BadRequest(str(error)) from error
 
 
 def city_of(text: str) -> CityId:

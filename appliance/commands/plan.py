@@ -7,10 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from appliance.commands.options import Json, err, out, print_json
-from appliance.errors import BadRequest
-from appliance.settings import read_settings
-from models.manifest import UnknownProfile, read_manifest
+from appliance.commands.options import Json, ProfileName, err, out, print_json, profile_of
 from models.plan import Load, Plan, plan
 from models.shapes import GIB
 
@@ -25,19 +22,13 @@ Context = Annotated[
 
 
 def plan_command(
-    profile: Annotated[
-        str | None, typer.Option("--profile", help="A hardware profile; the box's own without it.")
-    ] = None,
+    profile: ProfileName = None,
     users: Users = None,
     context: Context = None,
     as_json: Json = False,
 ) -> None:
     """Work out whether language model, encoder and reranker fit; exit 1 if they do not."""
-    name = profile or read_settings().profile
-    try:
-        chosen = read_manifest().profile(name)
-    except UnknownProfile as error:
-        raise BadRequest(str(error)) from error
+    chosen = profile_of(profile)
     load = Load(users=users or chosen.llm.max_num_seqs, context=context or chosen.llm.max_model_len)
     made = plan(chosen, load)
     if as_json:
@@ -90,7 +81,7 @@ def _show(made: Plan) -> None:
         ("first token of a prompt of 2,000", speed.first_token_s, "s"),
     ):
         out.print(f"{what}: {low:,.1f} to {high:,.1f} {unit} (a sum, not measured)", markup=False)
-    out.print(f"server: {' '.join(made.arguments)}", markup=False, style="dim")
+    out.print(f"a server for this load: {' '.join(made.arguments)}", markup=False, style="dim")
 
 
 def _load(load: Load) -> str:

@@ -200,7 +200,7 @@ def _digest(path: Path) -> str:
 
 
 def _swap(beside: Path, target: Path) -> None:
-    """Put a whole folder in the place of another; a kill in between leaves one of them there."""
+    """Put a whole folder in the place of another; after a kill in between, another import does it."""
     old = target.with_name(f".{target.name}.old")
     shutil.rmtree(old, ignore_errors=True)
     if target.exists():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from appliance.doctor import (
 from appliance.settings import Secret, Settings
 from models.manifest import read_manifest
 from models.shapes import GIB
+from tests.unit.test_weights import CONFIG, SHAPE, safetensors
 
 DEMO = read_manifest().profile("cpu-demo")
 BOX = read_manifest().profile("rtx-5060-ti-16gb")
@@ -125,7 +127,11 @@ def test_a_missing_model_is_asked_for_by_name(tmp_path: Path) -> None:
     folder = tmp_path / "models" / "Qwen3-14B-AWQ"
     folder.mkdir(parents=True)
     (folder / "config.json").write_text("{}")
-    assert model_files(Settings(home=tmp_path), BOX).state == "ok"
+    assert model_files(Settings(home=tmp_path), BOX).state == "fix"  # a server would refuse it
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    (folder / "model.safetensors").write_bytes(safetensors(SHAPE.weight_bytes))
+    small = replace(BOX, llm=replace(BOX.llm, shape=SHAPE))
+    assert model_files(Settings(home=tmp_path), small).state == "ok"
     assert model_files(Settings(home=tmp_path), DEMO).state == "note"
     elsewhere = Settings(home=tmp_path, chat_url="http://127.0.0.1:9")
     assert model_files(elsewhere, BOX).state == "ok"
