@@ -40,7 +40,13 @@ from appliance.domain import (
     Route,
     State,
 )
-from appliance.errors import ChatBroken, ChatUnavailable, CityNotSearchable, EmptyIndex
+from appliance.errors import (
+    ChatBroken,
+    ChatUnavailable,
+    CityNotSearchable,
+    EmptyIndex,
+    NoSuchCity,
+)
 from appliance.naming import missing
 from appliance.ports import Chat, Coverage, Encoder, Searcher, Store
 from appliance.retrieve import Retrieved, retrieve
@@ -204,7 +210,8 @@ async def _opened(store: Store, asked: Asked) -> _Case:
     question = checked_question(asked.question)
     coverage = await searchable(store, asked.city)
     held = [c.city for c in await store.cities()]
-    kind = routed(question, selected=asked.city, cities=held, before=asked.before)
+    before = tuple(map(checked_question, asked.before))
+    kind = routed(question, selected=asked.city, cities=held, before=before)
     asked = replace(asked, question=question, as_of=kind.as_of or asked.as_of)
     return _Case(asked=asked, coverage=coverage, kind=kind, watch=watch)
 
@@ -273,9 +280,14 @@ async def searchable(store: Searcher, city: CityId) -> Coverage:
 
     Raises EmptyIndex, NoSuchCity, or CityNotSearchable when its audit keeps it from that.
     """
-    if not await store.cities():
-        raise EmptyIndex("Nothing has been ingested yet; `permitbox ingest PATH` loads a code.")
-    coverage = await store.coverage(city)
+    try:
+        coverage = await store.coverage(city)
+    except NoSuchCity:
+        if await store.cities():
+            raise
+        raise EmptyIndex(
+            "Nothing has been ingested yet; `permitbox ingest PATH` loads a code."
+        ) from None
     if not coverage.chunks:
         raise EmptyIndex(
             f"Nothing of {coverage.city.name} can be searched yet; `permitbox ingest PATH` loads it."
@@ -403,7 +415,7 @@ async def _write(
     """Yield the model's words and gather them in `reply`; a server's failure is noted there."""
     try:
         reply.model = await at.chat.model()
-        reply.passages = pack(passages, await _budget(at.chat), _tokens)
+        reply.passages = pack(passages, await _budget(at.chat))
         messages = ask_messages(case.kind.question, case.coverage.city.name, reply.passages)
         stream = at.chat.stream(messages, max_tokens=REPLY_TOKENS, temperature=0.0)
         async with aclosing(stream) as pieces:
@@ -489,15 +501,6 @@ def _proven(citations: Sequence[Citation], day: date) -> list[CitationProven]:
 async def _budget(chat: Chat) -> int:
     """Return the tokens that passages may take: computed before, so that nothing is cut later."""
     return int(await chat.context()) - REPLY_TOKENS - PROMPT_TOKENS
-
-
-def _tokens(text: str) -> int:
-    """Return a safe upper bound of a text's tokens for any common tokenizer.
-
-    English law text has about 4.5 characters a token in the tokenizers of Qwen and SmolLM2; tables
-    and numbers come near 2.5.
-    """
-    return len(text) * 2 // 5 + 1
 
 
 # ------------------------------------------------------------------ refusals

@@ -262,7 +262,7 @@ async def _picked(
     reply = ""
     try:
         name = await chat.model()
-        given = pack(passages, await chat.context() - REPLY_TOKENS - PROMPT_TOKENS, _tokens)
+        given = pack(passages, await chat.context() - REPLY_TOKENS - PROMPT_TOKENS)
         messages = pick_messages(question, city.name, given)
         stream = chat.stream(messages, max_tokens=REPLY_TOKENS, temperature=0.0)
         async with aclosing(stream) as pieces:
@@ -271,8 +271,3 @@ async def _picked(
     except (ChatUnavailable, ChatBroken):
         return None, ""
     return picked(reply, given), name
-
-
-def _tokens(text: str) -> int:
-    """Return a safe upper bound of a text's tokens for any common tokenizer, as `ask` reckons."""
-    return len(text) * 2 // 5 + 1

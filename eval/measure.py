@@ -309,15 +309,13 @@ def _answer_scores(
 
 
 def _draft_scores(outcome: Outcome) -> dict[str, float]:
-    """Return what code found in a model's draft before anything was withheld; of what is shown, all is 1."""
+    """Return what code found in a model's draft before anything was withheld."""
     if not isinstance(outcome, Answer) or outcome.draft is None:
         return {}
-    shown = [flag for claim in outcome.claims for flag in claim.flags]
     return {
         "draft_names_what_exists": float(not outcome.phantoms),
         "draft_numbers_traced": float(not outcome.unsupported_numbers),
         "draft_proves_itself": float(not outcome.withheld),
-        "shown_without_flags": float(not shown),
     }
 
 

@@ -178,7 +178,7 @@ def _proven(
     day: date,
 ) -> Citation:
     section = sections.get(place["section"])
-    if section is None or section.city != city:
+    if section is None:
         raise _Unproven
     start, end = place["span"]
     proof = prove(
@@ -186,6 +186,7 @@ def _proven(
         Span(start=start, end=end),
         as_of=day,
         retrieved=None,
+        city=city,
         legs=tuple(place["legs"]),
         leads=tuple(Span(start=a, end=b) for a, b in place["leads"]),
     )

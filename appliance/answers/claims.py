@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from appliance.answers.harmless import foreign, strays
 from appliance.answers.numbers import trace_numbers, untraced
 from appliance.corpus.references import find_references
 from appliance.corpus.words import terms
@@ -37,11 +38,10 @@ _NUMBERED = re.compile(
 )
 _NUMBER = re.compile(r"\s+(?:\W?\d|[A-Z]{1,2}\b)")
 _SMALL = re.compile(r"\s+[a-z]")  # "4 ft. in height"
-_LISTED = re.compile(
-    r"\A\s*(?:step\s+)?\d{1,3}[.):]\s+", re.IGNORECASE
-)  # the number of a list's line
+# The number of a list's line.
+_LISTED = re.compile(r"\A\s*(?:step\s+)?\d{1,3}[.):]\s+", re.IGNORECASE)
 _RULE = re.compile(
-    r"\b(?:must|shall|may(?:\s+not|\s+only)?|can(?:not|not|'t)?|need(?:s|ed)?|required?s?|requires|prohibit\w*"
+    r"\b(?:must|shall|may(?:\s+not|\s+only)?|can(?:not|not|'t)?|need(?:s|ed)?|require[sd]?|prohibit\w*"
     r"|permitted|allowed|forbidden|exempt\w*|limit\w*|minimum|maximum|at\s+(?:least|most)|not\s+(?:less|more|exceed)\w*"
     r"|no\s+(?:more|less|fewer)\s+than|up\s+to|unlawful|illegal|legal|subject\s+to|have\s+to|has\s+to)\b",
     re.IGNORECASE,
@@ -87,17 +87,24 @@ def states_a_rule(sentence: str) -> bool:
 def faults(
     sentence: str,
     own: Sequence[Citation],
+    others: Sequence[Citation],
     *,
     failed: bool,
     known: Collection[tuple[str, str]],
+    question: str,
     strange: Sequence[str],
 ) -> tuple[Flag, ...]:
     """Return what is wrong with a sentence (without its marks) that cites `own`.
 
-    `failed`: a proof of the sentence's was none; `strange` are its figures from nowhere.
+    `failed`: a proof of the sentence's was none; `strange` are its figures from nowhere.  A sentence
+    without a citation may repeat what the `others` of the answer hold, and any may repeat the question.
     """
     if not sentence:
         return ()
+    grounds = (
+        question,
+        *(t for c in own or others for t in (c.quote, *c.over, c.section.citation)),
+    )
     found = []
     if not own and (failed or states_a_rule(sentence)):
         found.append(Flag.UNPROVEN)
@@ -105,6 +112,10 @@ def faults(
         found.append(Flag.UNTRACED_NUMBER)
     if phantoms(sentence, known):
         found.append(Flag.PHANTOM)
+    if not own and not found and strays(sentence, grounds):
+        found.append(Flag.UNPROVEN)
+    if foreign(sentence, grounds):
+        found.append(Flag.FOREIGN)
     return tuple(found)
 
 

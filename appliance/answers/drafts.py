@@ -22,7 +22,7 @@ from appliance.answers.claims import (
     sentences,
     strange_numbers,
 )
-from appliance.answers.harmless import foreign, restored, strays
+from appliance.answers.harmless import restored
 from appliance.domain import Answer, Citation, CityId, Claim, Draft, Flag, Passage
 
 # [1], [1: "words"], [1, 2]; models also write “curly” marks.
@@ -162,15 +162,15 @@ def _judged(
     words = _words(text)
     own = _unique(proven[int(number) - 1] for number in PROVEN.findall(text))
     strange = strange_numbers(words, own or proven, question)
-    flags = faults(words, own, failed=FAILED in text, known=known, strange=strange)
-    grounds = (
-        question,
-        *(text for c in own or proven for text in (c.quote, *c.over, c.section.citation)),
+    flags = faults(
+        words,
+        own,
+        proven,
+        failed=FAILED in text,
+        known=known,
+        question=question,
+        strange=strange,
     )
-    if not own and not flags and strays(words, grounds):
-        flags = (Flag.UNPROVEN,)
-    if foreign(words, grounds):
-        flags = (*flags, Flag.FOREIGN)
     return _Sentence(text=text, citations=best(words, own), flags=flags, strange=strange)
 
 

@@ -141,7 +141,18 @@ def distinct(
     return kept
 
 
-def pack(passages: Sequence[Passage], budget: int, cost: Callable[[str], int]) -> list[Passage]:
+def tokens_at_most(text: str) -> int:
+    """Return a safe upper bound of a text's tokens for any common tokenizer.
+
+    English law text has about 4.5 characters a token in the tokenizers of Qwen and SmolLM2; tables
+    and numbers come near 2.5.
+    """
+    return len(text) * 2 // 5 + 1
+
+
+def pack(
+    passages: Sequence[Passage], budget: int, cost: Callable[[str], int] = tokens_at_most
+) -> list[Passage]:
     """Return the best passages whose texts fit into `budget` tokens together, whole, relabelled.
 
     A passage is never cut: one that does not fit is left out and smaller ones behind it may follow.

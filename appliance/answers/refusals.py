@@ -26,8 +26,7 @@ _NOTHING = Searched(chunks=0, legs=(), terms=())
 def courtesy(coverage: Coverage, route: Route) -> Abstention:
     """Return what is said to a greeting, to thanks, and to what no code of a city is about."""
     name = coverage.city.name
-    subject = next(iter(coverage.topics), "fences").lstrip("§0123456789.- ").casefold() or "fences"
-    try_this = f'Ask about the code of {name}, like "What does it say about {subject}?"'
+    try_this = f'Ask about the code of {name}, like "How tall may a fence be?"'
     said = {
         Route.GREETING: f"Hello. {try_this}",
         Route.THANKS: f"You are welcome. {try_this}",

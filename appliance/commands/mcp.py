@@ -126,7 +126,7 @@ def _ask(house: House) -> Tool:
             question=question,
             city=city_of(city),
             as_of=day_of(as_of),
-            before=tuple(map(checked_question, after or ())),
+            before=tuple(after or ()),
         )
         flow = answered(house.store, house.encoder, await house.chat(), asked, memory=house.memory)
         finished = await drain(flow)

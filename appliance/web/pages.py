@@ -11,7 +11,6 @@ from fastapi.responses import Response
 
 from appliance.answers.conversation import MOST_TURNS
 from appliance.answers.ownership import Owner
-from appliance.answers.routing import checked_question
 from appliance.ask import Asked, Finished, drain
 from appliance.errors import PermitBoxError
 from appliance.web import templates
@@ -64,7 +63,7 @@ async def _answered(
             question=question,
             city=city_named(city),
             as_of=as_of or date.today(),
-            before=tuple(map(checked_question, before)),
+            before=tuple(before),
         )
         return await drain(desk.answer(asked, asker)), None
     except PermitBoxError as error:

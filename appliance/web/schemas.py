@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from appliance.answers.conversation import MOST_TURNS
-from appliance.answers.routing import LONGEST_QUESTION, checked_question
+from appliance.answers.routing import LONGEST_QUESTION
 from appliance.answers.validity import dates_of, warning_of
 from appliance.ask import Asked
 from appliance.compare import MOST_CITIES
@@ -92,7 +92,7 @@ class AskBody(BaseModel):
             question=self.question,
             city=city_named(self.city),
             as_of=self.as_of or date.today(),
-            before=tuple(map(checked_question, self.before)),
+            before=tuple(self.before),
         )
 
 
