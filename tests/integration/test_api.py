@@ -153,6 +153,7 @@ async def test_a_client_that_goes_away_frees_the_model(with_model, serve):
                 if line == "event: token":
                     break
         await asyncio.wait_for(chat.closed.wait(), 5)
+        assert chat.closed.is_set()
 
 
 async def test_a_silent_stream_beats(with_model, serve, monkeypatch):

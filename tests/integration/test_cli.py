@@ -35,14 +35,14 @@ def box(cluster: object, sampled: str) -> Database:
     return _copy_of(cluster, sampled)  # type: ignore[arg-type]
 
 
-def _refused(ran: Ran, code: int, words: str) -> None:
-    """Check that a command failed as it is to fail: a code, one line, nothing on stdout."""
+def _refusal(ran: Ran, code: int) -> str:
+    """Return what a command said that failed as it is to fail: a code, one line, nothing on stdout."""
     assert ran.code == code, ran.err
     assert ran.out == ""
     assert len(ran.err.splitlines()) == 1, ran.err
     assert ran.err.startswith("permitbox: ")
     assert ran.err.rstrip().endswith((".", "?", "?'")), ran.err
-    assert words in ran.err
+    return ran.err
 
 
 def _section_text(database: Database, section: int) -> str:
@@ -212,7 +212,7 @@ def test_verify_as_of_a_day_before_the_law_is_no_proof(box: Database) -> None:
 def test_what_cannot_be_answered_is_one_sentence(
     box: Database, arguments: tuple[str, ...], words: str
 ) -> None:
-    _refused(permitbox(*arguments, "--json", database=box), 2, words)
+    assert words in _refusal(permitbox(*arguments, "--json", database=box), 2)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_what_cannot_be_answered_is_one_sentence(
 def test_a_claim_that_cannot_be_read_is_one_sentence(
     box: Database, stdin: bytes, words: str
 ) -> None:
-    _refused(permitbox("verify", "--json", database=box, stdin=stdin), 2, words)
+    assert words in _refusal(permitbox("verify", "--json", database=box, stdin=stdin), 2)
 
 
 def test_claims_with_characters_that_no_text_has_are_judged(box: Database) -> None:
@@ -259,7 +259,7 @@ def test_an_empty_box_says_so(empty: Database, arguments: tuple[str, ...]) -> No
 
 def test_an_empty_box_has_no_cities(empty: Database) -> None:
     assert permitbox("cities", "--json", database=empty).json == []
-    _refused(permitbox("cities", database=empty), 2, "Nothing has been ingested yet")
+    assert "Nothing has been ingested yet" in _refusal(permitbox("cities", database=empty), 2)
 
 
 @pytest.mark.parametrize(
@@ -273,16 +273,16 @@ def test_an_empty_box_has_no_cities(empty: Database) -> None:
     ],
 )
 def test_a_bad_setting_is_one_sentence(variable: str, value: str, words: str) -> None:
-    _refused(permitbox("cities", "--json", **{variable: value}), 2, words)
+    assert words in _refusal(permitbox("cities", "--json", **{variable: value}), 2)
 
 
 @pytest.mark.parametrize("dsn", ["host=/nonexistent dbname=x", "no dsn at all"])
 def test_a_database_that_is_not_there_is_one_sentence(dsn: str) -> None:
-    _refused(permitbox("cities", "--json", PERMITBOX_DSN=dsn), 1, "The database")
+    assert "The database" in _refusal(permitbox("cities", "--json", PERMITBOX_DSN=dsn), 1)
 
 
 def test_a_home_that_cannot_be_made_is_one_sentence() -> None:
-    _refused(permitbox("cities", PERMITBOX_HOME="/proc/nowhere"), 1, "PERMITBOX_HOME")
+    assert "PERMITBOX_HOME" in _refusal(permitbox("cities", PERMITBOX_HOME="/proc/nowhere"), 1)
 
 
 @pytest.mark.parametrize("arguments", [("--nonsense",), ("ask",), ("search", "x", "--k", "0")])
@@ -400,11 +400,8 @@ def test_questions_are_answered_and_a_second_ingest_refused_while_one_runs(
 ) -> None:
     process = start("ingest", str(_many(write, 600)), "--json", PERMITBOX_DSN=samples.dsn)
     _until_encoding(samples, process)
-    _refused(
-        permitbox("ingest", str(SAMPLES), "--json", database=samples),
-        1,
-        "Another ingest is running on this box",
-    )
+    second = permitbox("ingest", str(SAMPLES), "--json", database=samples)
+    assert "Another ingest is running on this box" in _refusal(second, 1)
     answer = permitbox("ask", "How high may a fence be?", *ALDER, "--json", database=samples)
     assert answer.json["citations"]
     words = permitbox(

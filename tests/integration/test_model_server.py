@@ -18,7 +18,9 @@ from pathlib import Path
 
 import pytest
 
+from appliance.answers.support import GRADES, judge_messages
 from appliance.clients.chat import OpenAIChat
+from appliance.domain import Claim
 from appliance.errors import ChatUnavailable
 from appliance.ports import ChatMessage
 from appliance.serving.model_server import ModelServer, Served, ServerState
@@ -122,6 +124,14 @@ async def ready(server: ModelServer) -> Served:
     return server.state.served
 
 
+async def grade_of(served: Served) -> str:
+    """Have the judge's question answered: constrained output of the real server, whatever it takes."""
+    claim = Claim(text="A permit lasts for 180 days.", citations=(1,))
+    quote = "A building permit expires if the work has not begun within 180 days."
+    async with OpenAIChat(served.url, key=served.key, model=None, seconds=60) as chat:
+        return await chat.choose(judge_messages(claim, [quote]), tuple(GRADES))
+
+
 async def answer_of(served: Served) -> str:
     question = ChatMessage(role="user", content="Name three colours.")
     async with OpenAIChat(served.url, key=served.key, model=None, seconds=60) as chat:
@@ -136,6 +146,7 @@ async def test_it_answers_is_shared_comes_back_and_leaves_nothing(settings: Sett
         served = await ready(server)
         assert served.url == f"http://127.0.0.1:{settings.model_port}/v1"
         assert await answer_of(served)
+        assert await grade_of(served) in GRADES
         await check_a_wrong_key(served)
         check_the_note(settings, served)
         await check_sharing(settings, served)
