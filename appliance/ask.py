@@ -22,7 +22,7 @@ from appliance.answers.drafts import Checked, check_draft
 from appliance.answers.prompts import NOT_FOUND, ask_messages
 from appliance.answers.quotes import quoted_span, worth_quoting
 from appliance.answers.ranking import pack
-from appliance.answers.routing import Routed, checked_question, routed
+from appliance.answers.routing import Routed, checked_question, routed, usable
 from appliance.answers.support import GRADES, judge_messages
 from appliance.answers.validity import pending_over
 from appliance.corpus.words import written_terms
@@ -210,8 +210,7 @@ async def _opened(store: Store, asked: Asked) -> _Case:
     question = checked_question(asked.question)
     coverage = await searchable(store, asked.city)
     held = [c.city for c in await store.cities()]
-    before = tuple(map(checked_question, asked.before))
-    kind = routed(question, selected=asked.city, cities=held, before=before)
+    kind = routed(question, selected=asked.city, cities=held, before=usable(asked.before))
     asked = replace(asked, question=question, as_of=kind.as_of or asked.as_of)
     return _Case(asked=asked, coverage=coverage, kind=kind, watch=watch)
 

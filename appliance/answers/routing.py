@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 
@@ -34,6 +35,15 @@ def checked_question(text: str) -> str:
             "The question is empty; type one, like 'Do I need a permit for a fence?'"
         )
     return question
+
+
+def usable(before: Sequence[str]) -> list[str]:
+    """Return the earlier questions of a conversation that are questions: no other can be followed."""
+    kept = []
+    for text in before:
+        with suppress(QuestionRefused):
+            kept.append(checked_question(text))
+    return kept
 
 
 # ------------------------------------------------------------------ the kinds of question

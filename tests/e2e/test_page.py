@@ -257,6 +257,16 @@ async def test_a_follow_up_is_read_with_the_question_before_it(opened: Page):
     await expect(last.locator(".card").first).to_be_visible()
 
 
+async def test_a_question_after_nonsense_is_answered(context, address: str):
+    page, _ = await visit(context, address)  # which tells of the refusal on its console
+    await page.wait_for_selector("[role=combobox]")
+    await page.fill("#question", "🏠🏠")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".entry:last-child .failed")).to_contain_text("is empty")
+    await ask(page, FENCE)
+    await expect(page.locator(".entry:last-child .card").first).to_be_visible()
+
+
 async def test_a_follow_up_needs_no_javascript(browser: Browser, address: str):
     context = await browser.new_context(java_script_enabled=False)
     page = await context.new_page()

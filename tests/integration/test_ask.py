@@ -380,6 +380,12 @@ async def test_a_follow_up_is_searched_with_the_question_that_it_follows(
     assert "alder-falls-xx/15.04.060" in found
 
 
+async def test_what_was_no_question_before_is_passed_over(sample_house: House) -> None:
+    after = replace(asked("And if I do start, but stop?"), before=(QUESTION, "🏠🏠", "a\0b"))
+    finished = await drain(ask(sample_house.store, sample_house.encoder, None, after))
+    assert finished.read_as == f"{QUESTION} And if I do start, but stop?"
+
+
 async def test_the_day_that_a_question_names_is_the_day_of_the_law(sample_house: House) -> None:
     question = "What was the fence height limit in March 1999?"
     finished = await drain(ask(sample_house.store, sample_house.encoder, None, asked(question)))

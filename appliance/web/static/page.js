@@ -260,7 +260,6 @@ class Entry {
 
 async function ask(words) {
   const asked = { city, question: words, as_of: day.value, before: conversation.slice(-MOST_TURNS) };
-  conversation.push(words);
   const entry = new Entry(asked);
   document.body.classList.add("asked");
   log.append(entry.root);
@@ -299,7 +298,9 @@ async function follow(entry, asked, mine) {
   }
   for await (const [name, data] of events(response.body)) {
     entry[name](data);
-    if (name === "answer") release(mine);
+    if (name !== "answer") continue;
+    if (asked.city === city) conversation.push(asked.question);
+    release(mine);
   }
 }
 
