@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from appliance.corpus.words import terms
-from appliance.domain import CityId, Digest, SectionId, Span, Standing, State, StoredSection
+from appliance.domain import CityId, Span, State, StoredSection
 from appliance.ports import Coverage, Probe, Probed, Refused, Searcher, Verdict
 from appliance.store.database import Pool, connected
 from appliance.store.postings import Ids, summed
+from appliance.store.rows import identity_of
 from appliance.store.sql import statement
 from appliance.store.words import postings_of
 
@@ -48,9 +49,10 @@ class PostgresAudits:
             cursor.itersize = 500
             await cursor.execute(statement("law_of_city"), {"city": city})
             body = ""
-            async for *facts, start, end, whole in cursor:
+            async for *identity, url, start, end, whole in cursor:
                 body = body if whole is None else whole
-                yield _section(facts, Span(start=start, end=end).of(body))
+                text = Span(start=start, end=end).of(body)
+                yield StoredSection(**identity_of(identity), text=text, url=url)
 
     async def refused(self, city: CityId) -> Sequence[Refused]:
         """Return what was turned away of each file that brought something of the city."""
@@ -124,21 +126,3 @@ class PostgresAudits:
         async with connected(self._pool) as connection:
             cursor = await connection.execute(statement(name), parameters)
             return await cursor.fetchall()
-
-
-def _section(row: Sequence[Any], text: str) -> StoredSection:
-    return StoredSection(
-        id=SectionId(row[0]),
-        city=CityId(row[1]),
-        external_id=row[2],
-        citation=row[3],
-        number=row[4],
-        heading=row[5],
-        path=tuple(row[6]),
-        standing=Standing(row[7]),
-        version=Digest(row[8]),
-        effective_from=row[9],
-        effective_until=row[10],
-        text=text,
-        url=row[11],
-    )

@@ -19,17 +19,7 @@ from appliance.domain import (
 def section_of(row: Sequence[Any]) -> StoredSection:
     """Return the section of a row that begins with `section_columns`."""
     return StoredSection(
-        id=SectionId(row[0]),
-        city=CityId(row[1]),
-        external_id=row[2],
-        citation=row[3],
-        number=row[4],
-        heading=row[5],
-        path=tuple(row[6]),
-        standing=Standing(row[7]),
-        version=Digest(row[8]),
-        effective_from=row[9],
-        effective_until=row[10],
+        **identity_of(row),
         text=row[11],
         url=row[12],
         doc_type=row[13],
@@ -39,6 +29,23 @@ def section_of(row: Sequence[Any]) -> StoredSection:
         record=row[17],
         amendments=tuple(_amendment(a) for a in row[18] or ()),
     )
+
+
+def identity_of(row: Sequence[Any]) -> dict[str, Any]:
+    """Return what a section is, without its words, of a row that begins as `section_columns` does."""
+    return {
+        "id": SectionId(row[0]),
+        "city": CityId(row[1]),
+        "external_id": row[2],
+        "citation": row[3],
+        "number": row[4],
+        "heading": row[5],
+        "path": tuple(row[6]),
+        "standing": Standing(row[7]),
+        "version": Digest(row[8]),
+        "effective_from": row[9],
+        "effective_until": row[10],
+    }
 
 
 def _amendment(facts: Sequence[Any]) -> PendingAmendment:
