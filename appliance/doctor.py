@@ -26,7 +26,7 @@ from appliance.serving.weights import verify
 from appliance.settings import PREFIX, Settings
 from appliance.store.embedded import find_binaries
 from models.manifest import FolderWeights, Profile
-from models.plan import Load, plan
+from models.plan import own_load, plan
 from models.shapes import GIB
 
 State = Literal["ok", "note", "fix"]
@@ -113,7 +113,9 @@ def memory(total: int | None, profile: Profile) -> Finding:
     says = f"{total / GIB:,.1f} GiB"
     needed = LEAST_MEMORY
     if profile.hardware.unified:
-        needed += plan(profile, _load(profile)).total_bytes - (profile.hardware.reserve_mib << 20)
+        needed += plan(profile, own_load(profile)).total_bytes - (
+            profile.hardware.reserve_mib << 20
+        )
     if total >= needed:
         return Finding(name="memory", state="ok", says=says)
     return Finding(
@@ -191,13 +193,9 @@ def _given_database(dsn: str) -> Finding:
 # ------------------------------------------------------------------ models
 
 
-def _load(profile: Profile) -> Load:
-    return Load(users=profile.llm.max_num_seqs, context=profile.llm.max_model_len)
-
-
 def fits(profile: Profile) -> Finding:
     """Judge the profile's sum: see `permitbox plan`."""
-    made = plan(profile, _load(profile))
+    made = plan(profile, own_load(profile))
     says = f"{profile.name}: {made.total_bytes / GIB:.1f} of {made.card_bytes / GIB:.1f} GiB"
     if not made.fits:
         return Finding(

@@ -85,7 +85,6 @@ class Llm:
     dtype: str
     max_model_len: int  # tokens of prompt and reply together
     max_num_seqs: int
-    kv_cache_gib: float
     weights: Weights
     server: Server
     shape: Shape
@@ -277,7 +276,6 @@ def _llm(table: _Table, known: _Known) -> Llm:
         dtype=table.text("dtype"),
         max_model_len=table.count("max_model_len"),
         max_num_seqs=table.count("max_num_seqs"),
-        kv_cache_gib=table.amount("kv_cache_gib"),
         weights=_weights(table.table("weights")),
         server=_server(table.table("server")),
         shape=known.shape(table),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from models.manifest import Profile
+from models.manifest import Device, Profile
 from models.shapes import GIB, Hardware, Shape
 
 KvType = Literal["16-bit", "fp8"]
@@ -93,6 +93,27 @@ class Plan:
         """Tell whether the card holds it all."""
         return self.total_bytes <= self.card_bytes
 
+    @property
+    def cache_bytes(self) -> int:
+        """Return what the server is told to reserve for its cache."""
+        return next(part.bytes for part in self.parts if part.name == "KV cache")
+
+    @property
+    def refusal(self) -> str | None:
+        """Return the sentence that says what does not fit and what would; None when it fits."""
+        if self.fits:
+            return None
+        return (
+            f"{self.profile} does not fit: {self.load.users} at once with {self.load.context:,} tokens "
+            f"each need {self.total_bytes / GIB:.1f} GiB and it has {self.card_bytes / GIB:.1f}; "
+            f"{self.smallest_change} would."
+        )
+
+
+def own_load(profile: Profile) -> Load:
+    """Return the load that a profile is made for."""
+    return Load(users=profile.llm.max_num_seqs, context=profile.llm.max_model_len)
+
 
 def plan(profile: Profile, load: Load) -> Plan:
     """Return the plan of a profile for a load.
@@ -119,8 +140,7 @@ def _ways(profile: Profile) -> Iterator[tuple[KvType, Place]]:
 def _plan(profile: Profile, load: Load, kv: KvType, helpers: Place) -> Plan:
     shape, device = profile.llm.shape, profile.llm.server.device
     token = shape.kv_bytes(a_number=1 if kv == "fp8" else 2)
-    blocks = -(-load.tokens // BLOCK[device])
-    cache = blocks * BLOCK[device] * token
+    cache = _cache_bytes(load, device, token)
     parts = [
         Part(
             name="weights", bytes=shape.weight_bytes, why=f"{shape.parameters / 1e9:.1f} G weights"
@@ -148,12 +168,22 @@ def _plan(profile: Profile, load: Load, kv: KvType, helpers: Place) -> Plan:
         helpers=helpers,
         parts=tuple(parts),
         card_bytes=profile.hardware.memory_bytes,
-        kv_tokens=blocks * BLOCK[device],
+        kv_tokens=cache // (BLOCK[device] * token) * BLOCK[device],
         arguments=(),
         speed=speed(shape, profile.hardware, load, a_number=1 if kv == "fp8" else 2),
         smallest_change=None,
     )
-    return _with_arguments(made, profile, cache)
+    return _with_arguments(made, profile)
+
+
+def _cache_bytes(load: Load, device: Device, token: int) -> int:
+    """Return the bytes of whole blocks for the load's tokens, `token` bytes each.
+
+    On a CPU vLLM takes the size from VLLM_CPU_KVCACHE_SPACE, which counts whole GiB.
+    """
+    blocks = -(-load.tokens // BLOCK[device])
+    cache = blocks * BLOCK[device] * token
+    return -(-cache // GIB) * GIB if device == "cpu" else cache
 
 
 def _of_device(profile: Profile) -> Iterator[Part]:
@@ -178,18 +208,20 @@ def _helpers(profile: Profile) -> Iterator[Part]:
         yield Part(name="encoder's process", bytes=PROCESS["cuda"], why="a CUDA context of its own")
 
 
-def _with_arguments(made: Plan, profile: Profile, cache: int) -> Plan:
+def _with_arguments(made: Plan, profile: Profile) -> Plan:
     """Add the server's arguments; the cache's size is given in bytes, so that nothing is guessed."""
     if profile.llm.server.engine != "vllm":
-        per_user = ("-c", str(made.load.tokens), "-np", str(made.load.users))
-        return replace(made, arguments=per_user)
+        # llama-server divides its context among its slots.
+        slots = ("--ctx-size", str(made.load.tokens), "--parallel", str(made.load.users))
+        return replace(made, arguments=slots)
     arguments = [
         "--max-model-len", str(made.load.context),
         "--max-num-seqs", str(made.load.users),
         "--max-num-batched-tokens", str(max(STEP, made.load.users)),
+        "--scheduling-policy", "priority",  # people who chat go before bulk work
     ]  # fmt: skip
     if profile.llm.server.device == "cuda":  # a CPU's is set by VLLM_CPU_KVCACHE_SPACE
-        arguments += ["--kv-cache-memory-bytes", str(cache)]
+        arguments += ["--kv-cache-memory-bytes", str(made.cache_bytes)]
     if made.kv == "fp8":
         arguments += ["--kv-cache-dtype", "fp8"]
     return replace(made, arguments=tuple(arguments))

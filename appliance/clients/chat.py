@@ -31,6 +31,9 @@ FIRST_TOKEN_SHARE: Final = 0.5
 # For servers that do not say (only vLLM does).  The least that a server of a current model is
 # commonly started with: assuming more ends in refused prompts, assuming less only drops passages.
 DEFAULT_CONTEXT: Final = 8192
+# Places in vLLM's queue (`--scheduling-policy priority`: lower goes first, and may preempt).
+PEOPLE: Final = 0
+ENRICHMENT: Final = 10
 # No event of a chat comes near this; a server that sends no line end is not one.
 MOST_EVENT_BYTES: Final = 1 << 20
 
@@ -227,7 +230,18 @@ class _Model:
 class OpenAIChat:
     """The `Chat` port on an OpenAI-compatible server; an async context manager."""
 
-    def __init__(self, url: str, *, key: Secret | None, model: str | None, seconds: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: Secret | None,
+        model: str | None,
+        seconds: float,
+        priority: int = PEOPLE,
+    ) -> None:
+        """Speak to the server at `url`; whoever has the lower priority goes first there."""
+        # Only where it says something: a server that queues in order refuses every other value.
+        self._place: dict[str, object] = {"priority": priority} if priority != PEOPLE else {}
         self._url = base_url(url)
         self._name = model
         self._seconds = seconds
@@ -276,6 +290,7 @@ class OpenAIChat:
             "max_tokens": max_tokens,
             "temperature": temperature,
             "stream": True,
+            **self._place,
         }
         deadline = _Deadline.of(self._seconds)
         stripper, finish, empty = ThinkStripper(), None, True
@@ -302,6 +317,7 @@ class OpenAIChat:
             "max_tokens": CHOICE_TOKENS,
             "temperature": 0.0,
             "response_format": _one_of(choices),
+            **self._place,
         }
         deadline = _Deadline.of(self._seconds)
         try:

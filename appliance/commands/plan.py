@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from appliance.commands.options import Json, ProfileName, err, out, print_json, profile_of
-from models.plan import Load, Plan, plan
+from models.plan import Load, Plan, own_load, plan
 from models.shapes import GIB
 
 Users = Annotated[
@@ -29,7 +29,8 @@ def plan_command(
 ) -> None:
     """Work out whether language model, encoder and reranker fit; exit 1 if they do not."""
     chosen = profile_of(profile)
-    load = Load(users=users or chosen.llm.max_num_seqs, context=context or chosen.llm.max_model_len)
+    own = own_load(chosen)
+    load = Load(users=users or own.users, context=context or own.context)
     made = plan(chosen, load)
     if as_json:
         print_json(plan_json(made))

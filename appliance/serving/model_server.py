@@ -33,6 +33,8 @@ from appliance.errors import ModelError, ModelServerFailed
 from appliance.serving import environment, guard
 from appliance.settings import Secret, Settings
 from models.manifest import Llm, Profile
+from models.plan import Plan, own_load, plan
+from models.shapes import GIB
 
 Phase = Literal["installing", "converting", "starting", "ready", "failed", "stopped"]
 
@@ -114,6 +116,7 @@ class ModelServer:
 
     async def _own(self, lock: int) -> None:
         llm, settings = self._profile.llm, self._settings
+        planned = fitting(self._profile)  # before gigabytes are installed for what cannot run
         self._say("installing", "looking at the model server's environment")
         program = await self._provide_program(llm)
         self._say("converting", "looking at the model")
@@ -121,7 +124,7 @@ class ModelServer:
             settings, llm, Path(program[0]), lambda words: self._say("converting", words)
         )
         key = Secret(secrets.token_urlsafe(32))
-        await keep_up(lambda: self._serve_once(lock, program, model, key), self._pausing)
+        await keep_up(lambda: self._serve_once(lock, program, planned, model, key), self._pausing)
 
     async def _provide_program(self, llm: Llm) -> tuple[str, ...]:
         if llm.server.engine == "llama-server":
@@ -135,7 +138,7 @@ class ModelServer:
         self._say("starting", f"{fall.why}; trying again in {seconds:.0f} s")
 
     async def _serve_once(
-        self, lock: int, program: tuple[str, ...], model: Path, key: Secret
+        self, lock: int, program: tuple[str, ...], planned: Plan, model: Path, key: Secret
     ) -> Fall:
         """Run the server until it ends, and say how that went."""
         port, notice = _choose_port(self._settings.model_port)
@@ -145,8 +148,8 @@ class ModelServer:
         log = _fresh_log(self._settings)
         with log.open("wb") as output:
             process = await guard.spawn(
-                (*program, *arguments(self._profile.llm, model, port)),
-                env=variables(self._profile.llm, key),
+                (*program, *arguments(self._profile, planned, model, port)),
+                env=variables(self._profile.llm, planned, key),
                 output=output,
                 grace=STOP_SECONDS,
                 keep=(lock,),  # so that a successor waits until the last of this server is gone
@@ -189,6 +192,14 @@ class ModelServer:
             self.state = state
         if changed:
             self._tell(state)
+
+
+def fitting(profile: Profile) -> Plan:
+    """Return the plan of a profile for its own load.  Raises ModelServerFailed if it does not fit."""
+    planned = plan(profile, own_load(profile))
+    if planned.refusal:
+        raise ModelServerFailed(planned.refusal)
+    return planned
 
 
 def _find_program(name: str) -> str:
@@ -235,39 +246,28 @@ async def keep_up(
 # ------------------------------------------------------------------ the command (pure)
 
 
-def arguments(llm: Llm, model: Path, port: int) -> tuple[str, ...]:
-    """Return the arguments that make the profile's program serve `model` on `port`."""
+def arguments(profile: Profile, planned: Plan, model: Path, port: int) -> tuple[str, ...]:
+    """Return the arguments that make the profile's program serve `model` on `port` as planned."""
+    llm = profile.llm
+    return (
+        *_naming(llm, model),
+        *("--host", HOST, "--port", str(port)),
+        *planned.arguments,
+        *llm.server.arguments,
+    )
+
+
+def _naming(llm: Llm, model: Path) -> tuple[str, ...]:
     if llm.server.engine == "llama-server":
-        return _llama_arguments(llm, model, port)
+        return ("--model", str(model), "--alias", llm.served_name)
     return (
         *("--model", str(model), "--served-model-name", llm.served_name),
-        *("--dtype", llm.dtype, "--max-model-len", str(llm.max_model_len)),
-        *("--max-num-seqs", str(llm.max_num_seqs)),
-        *("--host", HOST, "--port", str(port)),
+        *("--dtype", llm.dtype),
         "--disable-uvicorn-access-log",  # a line per question, for nobody to read
-        *_vllm_cache_arguments(llm),
-        *llm.server.arguments,
     )
 
 
-def _vllm_cache_arguments(llm: Llm) -> tuple[str, ...]:
-    # The CPU build takes the size of the cache from a variable; see `variables`.
-    if llm.server.device == "cpu":
-        return ()
-    return ("--kv-cache-memory-bytes", str(round(llm.kv_cache_gib * 2**30)))
-
-
-def _llama_arguments(llm: Llm, model: Path, port: int) -> tuple[str, ...]:
-    slots = llm.max_num_seqs  # llama-server divides its context among them
-    return (
-        *("--model", str(model), "--alias", llm.served_name),
-        *("--ctx-size", str(slots * llm.max_model_len), "--parallel", str(slots)),
-        *("--host", HOST, "--port", str(port)),
-        *llm.server.arguments,
-    )
-
-
-def variables(llm: Llm, key: Secret) -> dict[str, str]:
+def variables(llm: Llm, planned: Plan, key: Secret) -> dict[str, str]:
     """Return the environment of the server: what keeps it quiet, local and keyed.
 
     The key travels here and not among the arguments, which every user of the machine can list.
@@ -282,7 +282,7 @@ def variables(llm: Llm, key: Secret) -> dict[str, str]:
         "HF_HUB_DISABLE_TELEMETRY": "1",
         "VLLM_HOST_IP": HOST,  # else it looks for the address that leads to the internet
         "GLOO_SOCKET_IFNAME": "lo" if os.uname().sysname == "Linux" else "lo0",
-        "VLLM_CPU_KVCACHE_SPACE": f"{llm.kv_cache_gib:g}",
+        "VLLM_CPU_KVCACHE_SPACE": str(-(-planned.cache_bytes // GIB)),
         **llm.server.environment,
     }
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from appliance.cli import app
 from models.manifest import Profile, read_manifest
-from models.plan import Load, plan, speed
+from models.plan import Load, own_load, plan, speed
 from models.shapes import GIB, Hardware
 
 PROFILES = read_manifest().profiles
@@ -23,7 +23,7 @@ DEMO = read_manifest().profile("cpu-demo")
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda p: p.name)
 def test_every_profile_fits_its_own_machine_with_its_own_load(profile: Profile) -> None:
-    made = plan(profile, Load(users=profile.llm.max_num_seqs, context=profile.llm.max_model_len))
+    made = plan(profile, own_load(profile))
     assert made.fits, made.smallest_change
     assert made.smallest_change is None
 

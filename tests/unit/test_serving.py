@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,18 +24,23 @@ from appliance.serving.model_server import (
     FRUITLESS_STARTS,
     RESTING_SECONDS,
     Fall,
+    ModelServer,
+    ServerState,
     arguments,
+    fitting,
     keep_up,
     stage_of,
     variables,
 )
 from appliance.settings import Secret, Settings
-from models.manifest import Llm, read_manifest
+from models.manifest import Llm, Profile, read_manifest
+from models.plan import own_load, plan
 from tests.unit.test_weights import CONFIG, SHAPE, safetensors
 
-DEMO = read_manifest().profile("cpu-demo").llm
-CUDA = read_manifest().profile("rtx-5060-ti-16gb").llm
-METAL = read_manifest().profile("m4-pro-64gb").llm
+DEMO_PROFILE = read_manifest().profile("cpu-demo")
+CUDA_PROFILE = read_manifest().profile("rtx-5060-ti-16gb")
+METAL_PROFILE = read_manifest().profile("m4-pro-64gb")
+DEMO, CUDA, METAL = DEMO_PROFILE.llm, CUDA_PROFILE.llm, METAL_PROFILE.llm
 
 # ------------------------------------------------------------------ pip
 
@@ -136,33 +142,66 @@ def test_a_present_folder_is_what_the_server_is_given(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ the command
 
 
+def told(profile: Profile, model: str = "/m") -> tuple[str, ...]:
+    """Return what the profile's server is told for its own load."""
+    return arguments(profile, fitting(profile), Path(model), 8081)
+
+
 def test_the_demo_is_served_by_the_recipe() -> None:
-    assert " ".join(arguments(DEMO, Path("/m"), 8081)) == (
+    assert " ".join(told(DEMO_PROFILE)) == (
         "--model /m --served-model-name smollm2-135m-instruct --dtype bfloat16 "
-        "--max-model-len 2048 --max-num-seqs 32 --host 127.0.0.1 --port 8081 "
-        "--disable-uvicorn-access-log --enforce-eager "
+        "--disable-uvicorn-access-log --host 127.0.0.1 --port 8081 "
+        "--max-model-len 2048 --max-num-seqs 32 --max-num-batched-tokens 2048 "
+        "--scheduling-policy priority --enforce-eager "
         '--structured-outputs-config {"backend":"xgrammar","disable_any_whitespace":true}'
     )
 
 
-def test_a_gpu_is_told_the_size_of_its_cache() -> None:
-    given = arguments(CUDA, Path("/m"), 1)
-    assert given[given.index("--kv-cache-memory-bytes") + 1] == str(5 * 2**29)
+@pytest.mark.parametrize("profile", read_manifest().profiles, ids=lambda p: p.name)
+def test_every_server_is_told_exactly_what_was_planned(profile: Profile) -> None:
+    planned = plan(profile, own_load(profile)).arguments
+    given = told(profile)
+    at = given.index(planned[0])
+    assert given[at : at + len(planned)] == planned
+    assert given[at + len(planned) :] == profile.llm.server.arguments
+    flags = [word for word in given if word.startswith("--")]
+    assert len(flags) == len(set(flags)), "what is said twice may be said differently"
+
+
+def test_a_gpu_is_told_the_size_and_the_kind_of_its_planned_cache() -> None:
+    given = told(CUDA_PROFILE)
+    assert given[given.index("--kv-cache-memory-bytes") + 1] == str(8 * 8192 * 80 * 1024)
+    assert given[given.index("--kv-cache-dtype") + 1] == "fp8"
 
 
 def test_llama_server_gets_a_context_for_each_of_its_slots() -> None:
-    given = arguments(METAL, Path("/m/x.gguf"), 1)
+    given = told(METAL_PROFILE, "/m/x.gguf")
     assert given[given.index("--ctx-size") + 1] == str(4 * 8192)
     assert given[given.index("--parallel") + 1] == "4"
 
 
+def test_what_does_not_fit_is_refused_with_the_sum_before_anything_is_installed(
+    tmp_path: Path,
+) -> None:
+    small = replace(CUDA_PROFILE, hardware=replace(CUDA_PROFILE.hardware, memory_mib=12288))
+    states: list[ServerState] = []
+    asyncio.run(ModelServer(Settings(home=tmp_path), small, tell=states.append).run())
+    assert [state.phase for state in states] == ["failed"]
+    assert re.fullmatch(
+        r"rtx-5060-ti-16gb does not fit: 8 at once with 8,192 tokens each need [\d.]+ GiB "
+        r"and it has 12\.0; .* instead of .* would\.",
+        states[0].detail,
+    )
+    assert not (tmp_path / "envs").exists()
+
+
 def test_the_server_is_quiet_local_and_keyed_and_the_key_is_no_argument() -> None:
-    environ = variables(DEMO, Secret("s3cret"))
+    environ = variables(DEMO, fitting(DEMO_PROFILE), Secret("s3cret"))
     assert environ["VLLM_API_KEY"] == "s3cret"
-    assert environ["VLLM_CPU_KVCACHE_SPACE"] == "1"
+    assert environ["VLLM_CPU_KVCACHE_SPACE"] == "2"  # 32 x 2,048 tokens are 1.4 GiB
     quiet = ("VLLM_NO_USAGE_STATS", "DO_NOT_TRACK", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
     assert {environ[name] for name in quiet} == {"1"}
-    assert "s3cret" not in " ".join(arguments(DEMO, Path("/m"), 1))
+    assert "s3cret" not in " ".join(told(DEMO_PROFILE))
 
 
 def test_the_latest_stage_of_a_log_counts() -> None:
