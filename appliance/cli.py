@@ -42,11 +42,13 @@ from appliance.commands.options import (
     AsOf,
     City,
     Json,
+    ProfileName,
     city_of,
     day_of,
     err,
     out,
     print_json,
+    profile_of,
     run_in_house,
 )
 from appliance.commands.parse import parse_command
@@ -292,15 +294,30 @@ app.command("plan")(plan_command)
 # ------------------------------------------------------------------ serve, up, version
 
 
-@app.command("serve")
+serve_app = typer.Typer(invoke_without_command=True)
+app.add_typer(serve_app, name="serve")
+
+
+@serve_app.callback()
 def serve_command(
+    context: typer.Context,
     port: Annotated[int | None, typer.Option("--port", min=0, max=65535, help="The port.")] = None,
 ) -> None:
     """Serve the page and the API over this home, without starting a model server."""
     from appliance.up import serve
 
+    if context.invoked_subcommand is not None:
+        return
     settings = read_settings()
     asyncio.run(serve(settings, port=settings.port if port is None else port, out=out))
+
+
+@serve_app.command("llm")
+def serve_llm_command(profile: ProfileName = None) -> None:
+    """Serve the profile's language model alone, as planned, for the boxes of this home."""
+    from appliance.up import serve_llm
+
+    asyncio.run(serve_llm(read_settings(), profile_of(profile), out=out))
 
 
 @app.command("up")

@@ -1,4 +1,4 @@
-"""Running the box: the page alone (`serve`), or page, samples and model server together (`up`).
+"""Running the box: the page (`serve`), the model server (`serve llm`), or both with samples (`up`).
 
 Everything runs in one task group; Ctrl-C or a signal ends it in order: page, model
 server, database.
@@ -22,13 +22,14 @@ from rich.console import Console
 
 from appliance.ask import Asked, ask, drain
 from appliance.domain import CityId
-from appliance.errors import PermitBoxError, SettingsError
+from appliance.errors import ModelServerFailed, PermitBoxError, SettingsError
 from appliance.ingest import Progress, ingest
 from appliance.serving.model_server import ModelServer, ServerState
 from appliance.settings import Settings
 from appliance.terminal import print_answer
 from appliance.web.app import create_app
 from appliance.wiring import House, open_house
+from models.manifest import Profile
 
 SAMPLE_CITY = CityId("alder-falls-xx")
 SAMPLE_QUESTION = "How long is my building permit good for if I never start the work?"
@@ -40,6 +41,25 @@ async def serve(settings: Settings, *, port: int, out: Console) -> None:
         async with _page(house, port, out, lambda: None):
             await stopped.wait()
         out.print("Stopped.")
+
+
+async def serve_llm(settings: Settings, profile: Profile, *, out: Console) -> None:
+    """Keep the profile's model server up, with the planned arguments, until stopped.
+
+    Raises ModelServerFailed when it cannot be brought up; first of all when its sum does not fit.
+    """
+    model = ModelServer(settings, profile, tell=lambda state: _say_state(state, out))
+    async with _stopping() as stopped:
+        serving = asyncio.create_task(model.run())
+        waiting = asyncio.create_task(stopped.wait())
+        await asyncio.wait((serving, waiting), return_when=asyncio.FIRST_COMPLETED)
+        failed = serving.done()
+        for task in (serving, waiting):
+            task.cancel()
+        await asyncio.wait((serving, waiting))
+    if failed:
+        raise ModelServerFailed(model.state.detail)
+    out.print("Stopped.")
 
 
 async def up(settings: Settings, *, out: Console) -> None:

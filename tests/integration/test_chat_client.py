@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from appliance.clients.chat import DEFAULT_CONTEXT, OpenAIChat
+from appliance.clients.chat import DEFAULT_CONTEXT, ENRICHMENT, PEOPLE, OpenAIChat
 from appliance.errors import ChatBroken, ChatUnavailable
 from appliance.ports import Chat, ChatMessage
 from appliance.settings import Secret
@@ -135,6 +135,24 @@ async def test_the_server_is_asked_for_what_was_given() -> None:
         "temperature": 0.5,
         "stream": True,
     }
+
+
+@pytest.mark.parametrize(
+    ("priority", "sent"), [(PEOPLE, {}), (ENRICHMENT, {"priority": ENRICHMENT})]
+)
+async def test_bulk_work_says_that_it_stands_behind_people(
+    priority: int, sent: dict[str, int]
+) -> None:
+    async with serving(says_six_feet) as (server, _):
+        url = f"http://127.0.0.1:{server.port}"
+        async with OpenAIChat(url, key=None, model="m", seconds=10, priority=priority) as client:
+            await reply(client)
+            with pytest.raises(ChatBroken):  # the peer streams, which is no choice
+                await client.choose(QUESTION, ("yes", "no"))
+    bodies = [json.loads(peer.body) for peer in server.chats]
+    assert len(bodies) == 2
+    for body in bodies:
+        assert {key: body[key] for key in body.keys() & {"priority"}} == sent
 
 
 async def test_the_list_of_models_is_asked_for_once() -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from appliance.errors import ModelServerFailed, WeightsRefused
 from appliance.serving.environment import (
@@ -33,6 +34,7 @@ from appliance.serving.model_server import (
     variables,
 )
 from appliance.settings import Secret, Settings
+from appliance.up import serve_llm
 from models.manifest import Llm, Profile, read_manifest
 from models.plan import own_load, plan
 from tests.unit.test_weights import CONFIG, SHAPE, safetensors
@@ -193,6 +195,12 @@ def test_what_does_not_fit_is_refused_with_the_sum_before_anything_is_installed(
         states[0].detail,
     )
     assert not (tmp_path / "envs").exists()
+
+
+def test_serving_a_model_that_does_not_fit_ends_with_the_sentence(tmp_path: Path) -> None:
+    small = replace(DEMO_PROFILE, hardware=replace(DEMO_PROFILE.hardware, memory_mib=2048))
+    with pytest.raises(ModelServerFailed, match=r"cpu-demo does not fit: .* it has 2\.0; .* would"):
+        asyncio.run(serve_llm(Settings(home=tmp_path), small, out=Console(quiet=True)))
 
 
 def test_the_server_is_quiet_local_and_keyed_and_the_key_is_no_argument() -> None:
