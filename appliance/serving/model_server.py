@@ -20,8 +20,10 @@ import secrets
 import shutil
 import socket
 import ssl
+import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,11 +33,13 @@ import httpx
 
 from appliance.errors import ModelError, ModelServerFailed
 from appliance.serving import environment, guard
+from appliance.serving.gateway import gateway
 from appliance.settings import Secret, Settings
 from models.manifest import Llm, Profile
 from models.plan import Plan, own_load, plan
 from models.shapes import GIB
 
+Door = int | Path  # a port of the loopback address, or a Unix socket
 Phase = Literal["installing", "converting", "starting", "ready", "failed", "stopped"]
 
 HOST: Final = "127.0.0.1"
@@ -146,20 +150,41 @@ class ModelServer:
             url=f"http://{HOST}:{port}/v1", key=key, model=self._profile.llm.served_name
         )
         log = _fresh_log(self._settings)
-        with log.open("wb") as output:
-            process = await guard.spawn(
-                (*program, *arguments(self._profile, planned, model, port)),
-                env=variables(self._profile.llm, planned, key),
-                output=output,
-                grace=STOP_SECONDS,
-                keep=(lock,),  # so that a successor waits until the last of this server is gone
-            )
-        try:
-            _write_note(self._settings, process.pid, port, served)
-            return await self._watch(process, served, log, notice)
-        finally:
-            await guard.end(process, STOP_SECONDS)
-            _note_path(self._settings).unlink(missing_ok=True)
+        async with self._door(port, key) as door:
+            with log.open("wb") as output:
+                process = await guard.spawn(
+                    (*program, *arguments(self._profile, planned, model, door)),
+                    env=variables(self._profile.llm, planned, key),
+                    output=output,
+                    grace=STOP_SECONDS,
+                    keep=(lock,),  # so that a successor waits until the last of this server is gone
+                )
+            try:
+                _write_note(self._settings, process.pid, port, served)
+                return await self._watch(process, served, log, notice)
+            finally:
+                await guard.end(process, STOP_SECONDS)
+                _note_path(self._settings).unlink(missing_ok=True)
+
+    @asynccontextmanager
+    async def _door(self, port: int, key: Secret) -> AsyncIterator[Door]:
+        """Yield where the server listens: vLLM on a socket behind the gateway, which has the port.
+
+        llama-server has no routes that would have to be hidden, and takes the port itself.
+        """
+        if self._profile.llm.server.engine != "vllm":
+            yield port
+            return
+        # A folder that only we can enter; a home's own path may be longer than a socket's can be.
+        with (
+            tempfile.TemporaryDirectory(prefix="permitbox-") as folder,
+            socket.socket() as listener,
+        ):
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((HOST, port))
+            path = Path(folder, "model")
+            async with gateway(listener, path, key):
+                yield path
 
     async def _watch(
         self, process: asyncio.subprocess.Process, served: Served, log: Path, notice: str
@@ -246,12 +271,16 @@ async def keep_up(
 # ------------------------------------------------------------------ the command (pure)
 
 
-def arguments(profile: Profile, planned: Plan, model: Path, port: int) -> tuple[str, ...]:
-    """Return the arguments that make the profile's program serve `model` on `port` as planned."""
+def arguments(profile: Profile, planned: Plan, model: Path, door: Door) -> tuple[str, ...]:
+    """Return the arguments that make the profile's program serve `model` at `door` as planned."""
     llm = profile.llm
     return (
         *_naming(llm, model),
-        *("--host", HOST, "--port", str(port)),
+        *(
+            ("--uds", str(door))
+            if isinstance(door, Path)
+            else ("--host", HOST, "--port", str(door))
+        ),
         *planned.arguments,
         *llm.server.arguments,
     )

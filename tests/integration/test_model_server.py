@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+import httpx
 import pytest
 
 from appliance.answers.support import GRADES, judge_messages
@@ -23,6 +24,7 @@ from appliance.clients.chat import OpenAIChat
 from appliance.domain import Claim
 from appliance.errors import ChatUnavailable
 from appliance.ports import ChatMessage
+from appliance.serving.gateway import ROUTES
 from appliance.serving.model_server import ModelServer, Served, ServerState
 from appliance.settings import Secret, Settings
 from models.manifest import read_manifest
@@ -150,6 +152,7 @@ async def test_it_answers_is_shared_comes_back_and_leaves_nothing(settings: Sett
         await check_a_wrong_key(served)
         check_the_note(settings, served)
         await check_sharing(settings, served)
+        await check_the_routes(settings, served)
         check_only_loopback(settings)
 
         [engine] = [pid for pid, name in processes_of(settings).items() if "Engine" in name]
@@ -169,6 +172,33 @@ async def check_a_wrong_key(served: Served) -> None:
     async with OpenAIChat(served.url, key=Secret("x"), model=None, seconds=10) as chat:
         with pytest.raises(ChatUnavailable, match="refuses our key"):
             await chat.model()
+
+
+def socket_of(settings: Settings) -> str:
+    """Return the Unix socket that this home's server was told to listen on."""
+    lines = [Path(f"/proc/{pid}/cmdline").read_text() for pid in processes_of(settings)]
+    words = next(line.split("\0") for line in lines if "--uds" in line)
+    return words[words.index("--uds") + 1]
+
+
+async def check_the_routes(settings: Settings, served: Served) -> None:
+    """Ask for each route that the server itself lists, with the key, through the gateway."""
+    uds = socket_of(settings)
+    door, key = served.url.removesuffix("/v1"), {"Authorization": f"Bearer {served.key.value}"}
+    behind = httpx.AsyncHTTPTransport(uds=uds)
+    async with httpx.AsyncClient(transport=behind, base_url="http://model") as client:
+        assert (await client.get("/version")).status_code == 200  # without a key
+        paths = (await client.get("/openapi.json")).json()["paths"]
+    routes = {(method.upper(), path) for path, methods in paths.items() for method in methods}
+    assert len(routes) > 15
+    routes |= {("GET", "/docs"), ("GET", "/openapi.json"), ("GET", "/redoc")}
+    async with httpx.AsyncClient(base_url=door, headers=key, trust_env=False) as client:
+        for method, path in routes - set(ROUTES):
+            assert (await client.request(method, path)).status_code in (404, 405), path
+        for path in ("/health", "/v1/models", "/metrics"):
+            assert (await client.get(path)).status_code == 200, path
+            bare = await client.get(path, headers={"Authorization": ""})
+            assert bare.status_code == 401, path
 
 
 def check_the_note(settings: Settings, served: Served) -> None:

@@ -144,15 +144,15 @@ def test_a_present_folder_is_what_the_server_is_given(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ the command
 
 
-def told(profile: Profile, model: str = "/m") -> tuple[str, ...]:
+def told(profile: Profile, model: str = "/m", door: int | Path = 8081) -> tuple[str, ...]:
     """Return what the profile's server is told for its own load."""
-    return arguments(profile, fitting(profile), Path(model), 8081)
+    return arguments(profile, fitting(profile), Path(model), door)
 
 
 def test_the_demo_is_served_by_the_recipe() -> None:
-    assert " ".join(told(DEMO_PROFILE)) == (
+    assert " ".join(told(DEMO_PROFILE, door=Path("/run/model"))) == (
         "--model /m --served-model-name smollm2-135m-instruct --dtype bfloat16 "
-        "--disable-uvicorn-access-log --host 127.0.0.1 --port 8081 "
+        "--disable-uvicorn-access-log --uds /run/model "
         "--max-model-len 2048 --max-num-seqs 32 --max-num-batched-tokens 2048 "
         "--scheduling-policy priority --enforce-eager "
         '--structured-outputs-config {"backend":"xgrammar","disable_any_whitespace":true}'
