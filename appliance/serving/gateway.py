@@ -34,6 +34,8 @@ ROUTES: Final = (
 )
 # A reply may take as long as its reader waits; only the socket itself must answer at once.
 _TIMEOUT: Final = httpx.Timeout(None, connect=5.0)
+# Far above any prompt that fits a context: more is no question.
+MOST_BYTES: Final = 8 << 20
 
 
 @asynccontextmanager
@@ -73,7 +75,12 @@ def _app(client: httpx.AsyncClient, key: Secret) -> Starlette:
     async def pass_on(request: Request) -> Response:
         if not _has_key(request, key):
             return Response(status_code=401, headers={"WWW-Authenticate": "Bearer"})
-        return await _forwarded(client, request, key)
+        body = bytearray()
+        async for piece in request.stream():
+            body += piece
+            if len(body) > MOST_BYTES:
+                return Response(status_code=413)
+        return await _forwarded(client, request, bytes(body), key)
 
     return Starlette(
         routes=[Route(path, pass_on, methods=[method]) for method, path in ROUTES],
@@ -85,11 +92,13 @@ def _has_key(request: Request, key: Secret) -> bool:
     return secrets.compare_digest(given.encode(), f"Bearer {key.value}".encode())
 
 
-async def _forwarded(client: httpx.AsyncClient, request: Request, key: Secret) -> Response:
+async def _forwarded(
+    client: httpx.AsyncClient, request: Request, body: bytes, key: Secret
+) -> Response:
     outward = client.build_request(
         request.method,
         request.scope["path"],  # one of ROUTES, or we were not called
-        content=await request.body(),
+        content=body,
         headers={"Authorization": f"Bearer {key.value}", "Content-Type": "application/json"},
     )
     try:

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from appliance.serving.gateway import ROUTES, gateway
+from appliance.serving.gateway import MOST_BYTES, ROUTES, gateway
 from appliance.settings import Secret
 
 pytestmark = pytest.mark.asyncio
@@ -95,6 +95,15 @@ async def test_nothing_else_reaches_the_server_even_with_the_key(method: str, pa
         reply = await ask(method, url + path, KEY)
     assert reply.status_code in (307, 404, 405)
     assert server.asked == []
+
+
+async def test_a_body_that_is_no_question_is_too_large_and_does_not_reach_the_server() -> None:
+    server = Server()
+    async with behind(server) as url, httpx.AsyncClient(trust_env=False, timeout=10) as client:
+        address = url + "/v1/chat/completions"
+        reply = await client.post(address, headers=KEY, content=bytes(MOST_BYTES + 1))
+        assert reply.status_code == 413
+        assert server.asked == []
 
 
 async def test_a_server_that_is_not_up_is_unavailable() -> None:
