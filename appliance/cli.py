@@ -59,6 +59,7 @@ from appliance.commands.reindex import reindex_command
 from appliance.commands.search import search_command
 from appliance.errors import EmptyIndex, PermitBoxError
 from appliance.forms import (
+    judgement_json,
     outcome_json,
     record_of,
 )
@@ -263,12 +264,11 @@ def verify_command(as_json: Json = False, as_of: AsOf = None) -> None:
         return await verify_claims(house.store, claims, day)
 
     for claim, judgement in zip(claims, run_in_house(work), strict=True):
-        external_id = None if judgement.section is None else judgement.section.external_id
         if as_json:
-            fields = {"verdict": judgement.verdict.value, "external_id": external_id}
-            print_json(fields | {"why": judgement.why})
+            print_json(judgement_json(judgement))
         else:
-            line = f"{judgement.verdict.value:<16} {claim.citation}  {external_id or ''}"
+            external_id = judgement.section.external_id if judgement.section else ""
+            line = f"{judgement.verdict.value:<16} {claim.citation}  {external_id}"
             out.print(f"{line}  {judgement.why or ''}".rstrip(), markup=False)
 
 

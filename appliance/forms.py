@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
+from appliance.answers.citations import Judgement
 from appliance.answers.ownership import Owner
 from appliance.answers.proofs import proof_fields
 from appliance.answers.validity import dates_of
@@ -144,6 +145,15 @@ def nearest_json(passage: Passage) -> dict[str, Any]:
         "external_id": passage.section.external_id,
         "heading": passage.section.heading,
         "score": passage.score,
+    }
+
+
+def judgement_json(judgement: Judgement) -> dict[str, Any]:
+    """Return the verdict on a citation that somebody wrote down."""
+    return {
+        "verdict": judgement.verdict.value,
+        "external_id": judgement.section.external_id if judgement.section else None,
+        "why": judgement.why,
     }
 
 

@@ -39,6 +39,11 @@ class ClaimLine:
     claim: str
 
     @classmethod
+    def written(cls, city: CityId, citation: str, claim: str) -> Self:
+        """Return the claim without the characters that no text has."""
+        return cls(city=city, citation=_plain(citation), claim=_plain(claim))
+
+    @classmethod
     def parse(cls, line: str | bytes, number: int) -> Self:
         """Return the claim of a JSON line.  Raises BadRequest naming the line."""
         try:
@@ -53,7 +58,7 @@ class ClaimLine:
         if not all(isinstance(v, str) for v in (city, citation, claim)):
             raise BadRequest(f'Line {number}: "city", "citation" and "claim" must be texts.')
         try:
-            return cls(city=parse_city_id(city), citation=_plain(citation), claim=_plain(claim))
+            return cls.written(parse_city_id(city), citation, claim)
         except ValueError as error:
             raise BadRequest(f"Line {number}: {error}.") from None
 

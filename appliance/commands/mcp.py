@@ -16,12 +16,19 @@ from pydantic import Field
 from appliance.answering import answered
 from appliance.answers.routing import checked_question
 from appliance.ask import Asked, drain, searchable
+from appliance.calculate import calculate as calculated
+from appliance.calculate import pick
+from appliance.calculation_json import calculation_json
 from appliance.commands.options import city_of, day_of, run_in_house
+from appliance.compare import compare as compared
+from appliance.comparison_forms import comparison_json
 from appliance.domain import Query, SectionId
 from appliance.errors import BadRequest, PermitBoxError
-from appliance.forms import hits_json, outcome_json, record_of, said_json
+from appliance.forms import hits_json, judgement_json, outcome_json, record_of, said_json
 from appliance.owner_file import owner_of_home
 from appliance.retrieve import retrieve
+from appliance.store.calculators import PostgresCalculators
+from appliance.verify import ClaimLine, verify_claim
 from appliance.wiring import House
 
 if TYPE_CHECKING:
@@ -55,7 +62,8 @@ def server_of(house: House) -> MCPServer:
             "The mcp package is missing; `pip install 'permitbox[mcp]'` adds it."
         ) from None
     server = MCPServer("permitbox", instructions=_ABOUT)
-    for tool in (_cities(house), _search(house), _ask(house), _section(house)):
+    tools = (_cities, _search, _ask, _section, _compare, _calculate, _verify)
+    for tool in (made(house) for made in tools):
         server.tool()(_in_a_sentence(tool))
     return server
 
@@ -157,3 +165,53 @@ def _section(house: House) -> Tool:
         }
 
     return section
+
+
+def _compare(house: House) -> Tool:
+    async def compare(
+        cities: Annotated[list[str], Field(description="Ids of the cities.", min_length=1)],
+        question: str,
+        as_of: Day = None,
+    ) -> dict[str, Any]:
+        """Ask several cities one question: a cell each, proven or said not to be there."""
+        places = tuple(dict.fromkeys(map(city_of, cities)))
+        chat = await house.chat()
+        day = day_of(as_of)
+        return comparison_json(
+            await compared(house.store, house.encoder, chat, question, places, day)
+        )
+
+    return compare
+
+
+def _calculate(house: House) -> Tool:
+    async def calculate(
+        city: City,
+        question: str,
+        inputs: Annotated[
+            dict[str, str] | None,
+            Field(description="Inputs by name with their unit: lot_width 60 ft."),
+        ] = None,
+    ) -> dict[str, Any]:
+        """Calculate a fee, ratio or setback by a rule of the city's code that a person has approved."""
+        place = city_of(city)
+        await searchable(house.store, place)
+        rules = PostgresCalculators(house.pool)
+        picked = await pick(rules, place, checked_question(question), inputs or {})
+        return calculation_json(await calculated(rules, place, picked, today=date.today()))
+
+    return calculate
+
+
+def _verify(house: House) -> Tool:
+    async def verify(
+        city: City,
+        citation: Annotated[str, Field(description="As it is written: § 12-3 or Table 4.1.")],
+        claim: Annotated[str, Field(description="What it is to carry, with its quotes.")],
+        as_of: Day = None,
+    ) -> dict[str, Any]:
+        """Check a citation that somebody wrote down: proven, or what is wrong with it."""
+        written = ClaimLine.written(city_of(city), citation, claim)
+        return judgement_json(await verify_claim(house.store, written, day_of(as_of)))
+
+    return verify

@@ -27,7 +27,7 @@ async def called(client: Client, tool: str, **arguments: object) -> dict[str, An
 async def test_the_tools_say_what_they_take(sample_house: House) -> None:
     async with Client(server_of(sample_house)) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert set(tools) == {"cities", "search", "ask", "section"}
+    assert set(tools) == {"cities", "search", "ask", "section"} | {"compare", "calculate", "verify"}
     assert tools["ask"].description.startswith("Answer a question from a city's code")
     assert set(tools["ask"].input_schema["required"]) == {"city", "question"}
 
@@ -52,6 +52,21 @@ async def test_a_search_finds_passages_and_cities_are_listed(sample_house: House
     assert ALDER in {city["id"] for city in held["cities"]}
 
 
+async def test_a_citation_is_checked_and_cities_are_compared(sample_house: House) -> None:
+    async with Client(server_of(sample_house)) as client:
+        answer = await called(client, "ask", city=ALDER, question=FENCE)
+        cited = answer["citations"][0]
+        claim = {"city": ALDER, "citation": cited["section"], "claim": f"“{cited['quote']}”"}
+        verdict = await called(client, "verify", **claim)
+        assert verdict == {"verdict": "proven", "external_id": cited["external_id"], "why": None}
+        # What no text has must not reach the database.
+        wrong = await called(client, "verify", **claim | {"citation": "§ 99-99\0"})
+        assert wrong["verdict"] == "phantom"
+        both = [city["id"] for city in (await called(client, "cities"))["cities"]][:2]
+        table = await called(client, "compare", cities=both, question=FENCE)
+    assert set(table["cells"]) == set(both)
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
@@ -60,6 +75,8 @@ async def test_a_search_finds_passages_and_cities_are_listed(sample_house: House
         ("ask", {"city": ALDER, "question": "?"}, "The question is empty"),
         ("ask", {"city": ALDER, "question": FENCE, "as_of": "soon"}, "2026-07-01"),
         ("section", {"section_id": 10**12}, "no section"),
+        ("calculate", {"city": ALDER, "question": "What is the fee for a fence?"}, "calculator"),
+        ("verify", {"city": "no city!", "citation": "§ 1", "claim": "x"}, "is not a city id"),
     ],
 )
 async def test_what_goes_wrong_is_one_sentence(
