@@ -145,12 +145,13 @@ class ModelServer:
         self, lock: int, program: tuple[str, ...], planned: Plan, model: Path, key: Secret
     ) -> Fall:
         """Run the server until it ends, and say how that went."""
-        port, notice = _choose_port(self._settings.model_port)
+        listener, notice = _listener(self._settings.model_port)
+        port = _port_of(listener)
         served = Served(
             url=f"http://{HOST}:{port}/v1", key=key, model=self._profile.llm.served_name
         )
         log = _fresh_log(self._settings)
-        async with self._door(port, key) as door:
+        async with self._door(listener, key) as door:
             with log.open("wb") as output:
                 process = await guard.spawn(
                     (*program, *arguments(self._profile, planned, model, door)),
@@ -167,21 +168,18 @@ class ModelServer:
                 _note_path(self._settings).unlink(missing_ok=True)
 
     @asynccontextmanager
-    async def _door(self, port: int, key: Secret) -> AsyncIterator[Door]:
+    async def _door(self, listener: socket.socket, key: Secret) -> AsyncIterator[Door]:
         """Yield where the server listens: vLLM on a socket behind the gateway, which has the port.
 
         llama-server has no routes that would have to be hidden, and takes the port itself.
         """
         if self._profile.llm.server.engine != "vllm":
+            port = _port_of(listener)
+            listener.close()
             yield port
             return
         # A folder that only we can enter; a home's own path may be longer than a socket's can be.
-        with (
-            tempfile.TemporaryDirectory(prefix="permitbox-") as folder,
-            socket.socket() as listener,
-        ):
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind((HOST, port))
+        with listener, tempfile.TemporaryDirectory(prefix="permitbox-") as folder:
             path = Path(folder, "model")
             async with gateway(listener, path, key):
                 yield path
@@ -433,25 +431,22 @@ def _read_note(settings: Settings) -> Served | None:
         return None
 
 
-def _choose_port(wanted: int) -> tuple[int, str]:
-    """Return a free port, the wanted one if possible, and what to say if it is another."""
-    if _is_free(wanted):
-        return wanted, ""
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port = int(probe.getsockname()[1])
-    return port, f"port {wanted} is taken by another program, using {port}: "
+def _listener(wanted: int) -> tuple[socket.socket, str]:
+    """Return a socket at the wanted port, if possible, and what to say if it is another."""
+    listener = socket.socket()
+    # As a server itself does it: a connection that still winds down is no obstacle.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, wanted))
+    except OSError:
+        listener.bind((HOST, 0))
+        port = _port_of(listener)
+        return listener, f"port {wanted} is taken by another program, using {port}: "
+    return listener, ""
 
 
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        # As the server itself does it: a connection that still winds down is no obstacle.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            return False
-        return True
+def _port_of(listener: socket.socket) -> int:
+    return int(listener.getsockname()[1])
 
 
 def _fresh_log(settings: Settings) -> Path:
