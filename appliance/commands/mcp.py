@@ -62,9 +62,8 @@ def server_of(house: House) -> MCPServer:
             "The mcp package is missing; `pip install 'permitbox[mcp]'` adds it."
         ) from None
     server = MCPServer("permitbox", instructions=_ABOUT)
-    tools = (_cities, _search, _ask, _section, _compare, _calculate, _verify)
-    for tool in (made(house) for made in tools):
-        server.tool()(_in_a_sentence(tool))
+    for tool_of in (_cities, _search, _ask, _section, _compare, _calculate, _verify):
+        server.tool()(_in_a_sentence(tool_of(house)))
     return server
 
 

@@ -37,7 +37,7 @@ def plan_command(
     else:
         _show(made)
     if not made.fits:
-        err.print(f"permitbox: it does not fit; {made.smallest_change} would.", markup=False)
+        err.print(f"permitbox: {made.refusal}", markup=False)
         raise typer.Exit(1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from datetime import date
 from pathlib import Path
@@ -10,9 +11,11 @@ from pathlib import Path
 import httpx
 import pytest
 import pytest_asyncio
+from mcp import Client
 
 from appliance.calculate import Calculation, approve, calculate, check, pick, propose_for
 from appliance.calculation_json import calculation_json
+from appliance.commands.mcp import server_of
 from appliance.domain import CityId
 from appliance.errors import NoCalculator
 from appliance.store.calculators import PostgresCalculators
@@ -74,6 +77,17 @@ async def test_a_result_has_its_steps_and_each_its_proven_words(house: House) ->
         text = {"elm-4-1": PARKING, "elm-4-2": FRACTIONS}[cited["external_id"]]
         assert text[cited["start"] : cited["end"]] == cited["quote"]
     CalculationOut.model_validate(found)
+
+
+async def test_an_assistant_calculates_as_the_command_does(house: House) -> None:
+    async with Client(server_of(house)) as client:
+        reply = await client.call_tool("calculate", {"city": ELM, "question": CHURCH})
+        found = json.loads(reply.content[0].text)
+        assert found["result"] == 101
+        CalculationOut.model_validate(found)
+        short = {"city": ELM, "question": "Parking for a church?", "inputs": {"seats": "360"}}
+        reply = await client.call_tool("calculate", short)
+    assert "area" in json.loads(reply.content[0].text)["error"]
 
 
 async def test_what_nobody_approved_answers_nothing(house: House, empty: Database) -> None:

@@ -43,7 +43,7 @@ def test_the_cache_of_the_demo_model_is_what_vllm_reports(gib: int, tokens: int)
 
 
 def test_the_demo_is_planned_with_the_cache_that_its_server_reports() -> None:
-    assert plan(DEMO, own_load(DEMO)).kv_tokens == 93_184
+    assert plan(DEMO, own_load(DEMO)).kv_tokens == 46_592
 
 
 def test_a_14b_in_sixteen_bits_is_refused_on_a_small_card_with_what_would_do() -> None:
