@@ -94,6 +94,11 @@ class Llm:
         """Return every name of the model, in lower case."""
         return frozenset(name.casefold() for name in (self.served_name, *self.also_known_as))
 
+    @property
+    def wider(self) -> int:
+        """Return how many times as wide as 16-bit weights are stored the server holds them."""
+        return 2 if self.dtype == "float32" else 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoder:

@@ -13,9 +13,10 @@ from typing import Literal
 from models.manifest import Device, Profile
 from models.shapes import GIB, Hardware, Shape
 
-KvType = Literal["16-bit", "fp8"]
+KvType = Literal["32-bit", "16-bit", "fp8"]
 Place = Literal["card", "cpu"]
 
+KV_BYTES: dict[KvType, int] = {"32-bit": 4, "16-bit": 2, "fp8": 1}  # of one number
 BLOCK = {
     "cuda": 16,
     "cpu": 128,
@@ -118,8 +119,9 @@ def own_load(profile: Profile) -> Load:
 def plan(profile: Profile, load: Load) -> Plan:
     """Return the plan of a profile for a load.
 
-    The first way that fits is taken: cache in 16 bits or, where the card computes so, in 8; encoder
-    and reranker on the card or on the CPU.  If none fits, that of the least memory says what would.
+    The first way that fits is taken: cache as wide as the model computes or, where the card computes so,
+    in 8 bits; encoder and reranker on the card or on the CPU.  If none fits, that of the least memory
+    says what would.
     """
     tried = [_plan(profile, load, kv, place) for kv, place in _ways(profile)]
     for one in tried:
@@ -130,7 +132,8 @@ def plan(profile: Profile, load: Load) -> Plan:
 
 
 def _ways(profile: Profile) -> Iterator[tuple[KvType, Place]]:
-    kinds: Sequence[KvType] = ("16-bit", "fp8") if profile.hardware.fp8_cache else ("16-bit",)
+    full: KvType = "32-bit" if profile.llm.wider > 1 else "16-bit"
+    kinds: Sequence[KvType] = (full, "fp8") if profile.hardware.fp8_cache else (full,)
     # A cache in 8 bits costs less than an encoder that takes seconds for a question's passages.
     yield from ((kv, "card") for kv in kinds)
     if profile.llm.server.device == "cuda":
@@ -138,12 +141,14 @@ def _ways(profile: Profile) -> Iterator[tuple[KvType, Place]]:
 
 
 def _plan(profile: Profile, load: Load, kv: KvType, helpers: Place) -> Plan:
-    shape, device = profile.llm.shape, profile.llm.server.device
-    token = shape.kv_bytes(a_number=1 if kv == "fp8" else 2)
+    llm, shape, device = profile.llm, profile.llm.shape, profile.llm.server.device
+    token = shape.kv_bytes(a_number=KV_BYTES[kv])
     cache = _cache_bytes(load, device, token)
     parts = [
         Part(
-            name="weights", bytes=shape.weight_bytes, why=f"{shape.parameters / 1e9:.1f} G weights"
+            name="weights",
+            bytes=shape.weight_bytes * llm.wider,
+            why=f"{shape.parameters / 1e9:.1f} G weights",
         ),
         Part(
             name="KV cache",
@@ -152,7 +157,7 @@ def _plan(profile: Profile, load: Load, kv: KvType, helpers: Place) -> Plan:
         ),
         Part(
             name="activations",
-            bytes=shape.activation_bytes(min(STEP, load.context), load.users),
+            bytes=shape.activation_bytes(min(STEP, load.context), load.users) * llm.wider,
             why=f"a step of {min(STEP, load.context):,} tokens, logits of {load.users}",
         ),
         *_of_device(profile),
@@ -170,7 +175,7 @@ def _plan(profile: Profile, load: Load, kv: KvType, helpers: Place) -> Plan:
         card_bytes=profile.hardware.memory_bytes,
         kv_tokens=cache // (BLOCK[device] * token) * BLOCK[device],
         arguments=(),
-        speed=speed(shape, profile.hardware, load, a_number=1 if kv == "fp8" else 2),
+        speed=speed(shape, profile.hardware, load, a_number=KV_BYTES[kv], wider=llm.wider),
         smallest_change=None,
     )
     return _with_arguments(made, profile)
@@ -258,14 +263,17 @@ def _first_that_fits(profile: Profile, least: Plan, loads: Sequence[Load]) -> Lo
 # ------------------------------------------------------------------ how fast
 
 
-def speed(shape: Shape, hardware: Hardware, load: Load, *, a_number: int = 2) -> Speed:
-    """Return the roofline's bands.
+def speed(
+    shape: Shape, hardware: Hardware, load: Load, *, a_number: int = 2, wider: int = 1
+) -> Speed:
+    """Return the roofline's bands, of weights that are held `wider` times as wide as they are stored.
 
     A step of decoding reads all weights once and each user's cache: batch x bandwidth / (weights +
     batch x context x cache of a token).  The embeddings' table is only looked up in.  Prefill is bound
     by arithmetic (Williams et al., CACM 52(4), 2009).
     """
-    read = shape.weight_bytes - (0 if shape.tied else 2 * shape.vocabulary * shape.hidden)
+    stored = shape.weight_bytes - (0 if shape.tied else 2 * shape.vocabulary * shape.hidden)
+    read = stored * wider
     kv = shape.kv_bytes(a_number=a_number)
     bandwidth = hardware.bandwidth_gb_s * 1e9
 

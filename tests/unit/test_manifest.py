@@ -110,7 +110,7 @@ def test_every_requirement_is_pinned_exactly(profile: Profile) -> None:
             "manifest.toml: profiles: cpu-demo: llm: server: engine must be vllm or llama-server",
         ),
         (
-            "max_num_seqs = 16",
+            "max_num_seqs = 8",
             "max_num_seqs = 0",
             "manifest.toml: profiles: cpu-demo: llm: max_num_seqs must be at least 1",
         ),

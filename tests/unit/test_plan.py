@@ -34,16 +34,21 @@ def test_the_weights_of_a_14b_in_four_bits_are_near_ten_gigabytes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gib", "tokens"),
-    [(1, 46_592), (2, 93_184)],  # what vLLM's CPU build reported for the demo model
+    ("gib", "a_number", "tokens"),
+    # What vLLM's CPU build reported for the demo model in bfloat16, and in float32.
+    [(1, 2, 46_592), (2, 2, 93_184), (2, 4, 46_592)],
 )
-def test_the_cache_of_the_demo_model_is_what_vllm_reports(gib: int, tokens: int) -> None:
-    token = DEMO.llm.shape.kv_bytes()
+def test_the_cache_of_the_demo_model_is_what_vllm_reports(
+    gib: int, a_number: int, tokens: int
+) -> None:
+    token = DEMO.llm.shape.kv_bytes(a_number=a_number)
     assert gib * GIB // (128 * token) * 128 == tokens
 
 
 def test_the_demo_is_planned_with_the_cache_that_its_server_reports() -> None:
-    assert plan(DEMO, own_load(DEMO)).kv_tokens == 46_592
+    made = plan(DEMO, own_load(DEMO))
+    assert (made.kv, made.kv_tokens) == ("32-bit", 23_296)
+    assert made.parts[0].bytes == 2 * DEMO.llm.shape.weight_bytes  # stored in 16 bits
 
 
 def test_a_14b_in_sixteen_bits_is_refused_on_a_small_card_with_what_would_do() -> None:

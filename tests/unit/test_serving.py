@@ -151,9 +151,9 @@ def told(profile: Profile, model: str = "/m", door: int | Path = 8081) -> tuple[
 
 def test_the_demo_is_served_by_the_recipe() -> None:
     assert " ".join(told(DEMO_PROFILE, door=Path("/run/model"))) == (
-        "--model /m --served-model-name smollm2-135m-instruct --dtype bfloat16 "
+        "--model /m --served-model-name smollm2-135m-instruct --dtype float32 "
         "--disable-uvicorn-access-log --uds /run/model "
-        "--max-model-len 2048 --max-num-seqs 16 --max-num-batched-tokens 2048 "
+        "--max-model-len 2048 --max-num-seqs 8 --max-num-batched-tokens 2048 "
         "--scheduling-policy priority --enforce-eager "
         '--structured-outputs-config {"backend":"xgrammar","disable_any_whitespace":true}'
     )
@@ -206,7 +206,7 @@ def test_serving_a_model_that_does_not_fit_ends_with_the_sentence(tmp_path: Path
 def test_the_server_is_quiet_local_and_keyed_and_the_key_is_no_argument() -> None:
     environ = variables(DEMO, fitting(DEMO_PROFILE), Secret("s3cret"))
     assert environ["VLLM_API_KEY"] == "s3cret"
-    assert environ["VLLM_CPU_KVCACHE_SPACE"] == "1"  # 16 x 2,048 tokens are 0.7 GiB
+    assert environ["VLLM_CPU_KVCACHE_SPACE"] == "1"  # 8 x 2,048 tokens are 0.7 GiB
     quiet = ("VLLM_NO_USAGE_STATS", "DO_NOT_TRACK", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
     assert {environ[name] for name in quiet} == {"1"}
     assert "s3cret" not in " ".join(told(DEMO_PROFILE))
